@@ -1,0 +1,204 @@
+//! What was going to run, as a recording tells it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{BindingId, Labels, Phase, RunId};
+
+/// Bindings × repetitions, and their order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The methods, bound.
+    pub bindings: Vec<Binding>,
+    /// Repetitions of each.
+    pub reps: u32,
+    /// How they take turns.
+    pub order: Order,
+    /// All runs, in their order.
+    pub runs: Vec<PlannedRun>,
+}
+
+/// How bindings take turns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// A B C, B C A, …
+    #[default]
+    Interleaved,
+    /// A A A, B B B, …
+    ByMethod,
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Interleaved => "interleaved",
+            Self::ByMethod => "by method",
+        })
+    }
+}
+
+/// A method bound to its subject, its roles to hosts, its settings to values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Binding {
+    /// Its id.
+    pub id: BindingId,
+    /// Name of the method.
+    pub method: String,
+    /// Its title.
+    pub title: String,
+    /// Its family.
+    #[serde(default)]
+    pub family: String,
+    /// Role → host.
+    pub roles: BTreeMap<String, String>,
+    /// The subject.
+    pub subject: Subject,
+    /// Effective settings, as text.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// Where the original and the copy stand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+    /// Labels of every run of it.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+    /// Its steps, as far as the plan knows them.
+    #[serde(default)]
+    pub steps: Vec<PlannedStep>,
+}
+
+impl Binding {
+    /// The host that a report names it by: the source's, else the first role's.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.roles
+            .get("source")
+            .or_else(|| self.roles.values().next())
+            .map_or("local", String::as_str)
+    }
+}
+
+impl Default for BindingId {
+    fn default() -> Self {
+        Self(String::new())
+    }
+}
+
+/// What is protected and brought back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// `dir`, `subvolume`, `dataset`, `lv`, `vm`, `ct`, `vmdk`.
+    pub kind: String,
+    /// Its path, name or number.
+    pub id: String,
+    /// Whether this session makes it, and takes it away.
+    #[serde(default)]
+    pub own: bool,
+    /// Whether the operator marked it on the host as one that may be changed.
+    #[serde(default)]
+    pub marked: bool,
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.kind, self.id)
+    }
+}
+
+/// A step as the plan knows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedStep {
+    /// Name.
+    pub name: String,
+    /// Phase.
+    pub phase: Phase,
+    /// Host it acts on.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub host: String,
+    /// Whether its duration is a result.
+    #[serde(default)]
+    pub timed: bool,
+    /// What it destroys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destroys: Option<Destroys>,
+    /// The exact shell text, with `‹name›` for what is not known yet.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub command: String,
+}
+
+/// What a step destroys, and which proof it relies on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Destroys {
+    /// `KIND:ID`.
+    pub what: String,
+    /// The leave that must be proved before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relies_on: Option<String>,
+}
+
+/// One repetition of a binding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedRun {
+    /// Its id.
+    pub run: RunId,
+    /// What is run.
+    pub binding: BindingId,
+    /// Repetition, from 1.
+    pub rep: u32,
+}
+
+/// Where original and copy stand.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Placement {
+    /// The original.
+    pub original: Place,
+    /// The copy.
+    pub copy: Place,
+}
+
+impl Placement {
+    /// Whether they share a disk; absent where that cannot be told.
+    #[must_use]
+    pub fn same_disk(&self) -> Option<bool> {
+        if self.original.host != self.copy.host {
+            return Some(false);
+        }
+        if self.original.disks.is_empty() || self.copy.disks.is_empty() {
+            // One mount point is one failure domain, whatever carries it.
+            return (self.original.at == self.copy.at && !self.original.at.is_empty())
+                .then_some(true);
+        }
+        Some(
+            self.original
+                .disks
+                .iter()
+                .any(|disk| self.copy.disks.contains(disk)),
+        )
+    }
+}
+
+/// Where a path stands.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// Host.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub host: String,
+    /// Type of the file system.
+    #[serde(default)]
+    pub filesystem: String,
+    /// What is mounted there.
+    #[serde(default)]
+    pub source: String,
+    /// Mount point.
+    #[serde(default)]
+    pub at: String,
+    /// Physical disks; empty where that cannot be told.
+    #[serde(default)]
+    pub disks: Vec<String>,
+    /// Free bytes for this user.
+    #[serde(default)]
+    pub free: super::Bytes,
+}

@@ -1,0 +1,10 @@
+//! How fast does your data come back?
+//!
+//! The engine says what happened, as a stream of [`event`]s; a [`recording`] is that stream in a
+//! file, a [`session`] is that stream folded; dashboards, reports and replays are views of a
+//! session.
+
+pub mod event;
+pub mod host;
+pub mod progress;
+pub mod session;

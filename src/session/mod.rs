@@ -1,0 +1,358 @@
+//! What is known so far: the fold of a session's events.
+//!
+//! [`Session::apply`] is the only way in. Dashboard, reports and replays are views of this.
+
+mod ledger;
+mod log;
+mod tally;
+mod verdict;
+
+use std::collections::BTreeMap;
+
+use crate::event::{
+    Act, ActKind, Ask, Binding, BindingId, End, EndState, Event, Facts, Header, HostChange, Labels,
+    Lock, Mark, Nanos, Note, PlannedCommand, Progress, Proof, Published, RunId, RunState, Sample,
+    Space, StepEnd, StepId, StepState, What,
+};
+
+pub use ledger::{Ledger, Left, LeftState};
+pub use log::{LogLine, LogStore};
+pub use tally::{Row, Series, Tally, TimeColumn};
+pub use verdict::{Says, Verdict, compare};
+
+/// What is known so far.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// The header, once it came.
+    pub header: Option<Header>,
+    /// Hosts by name.
+    pub hosts: BTreeMap<String, HostView>,
+    /// Runs, in their order.
+    pub runs: Vec<RunView>,
+    /// Every step's output.
+    pub log: LogStore,
+    /// Measured values, as they came.
+    pub samples: Vec<Sample>,
+    /// Byte figures, as they came.
+    pub spaces: Vec<Space>,
+    /// Proofs, as they came.
+    pub proofs: Vec<Proof>,
+    /// Figures that a publication prints without values.
+    pub published: Vec<Published>,
+    /// What was left where.
+    pub ledger: Ledger,
+    /// Notes, with when they came.
+    pub notes: Vec<(Nanos, Note)>,
+    /// What the operator did, with when.
+    pub acts: Vec<(Nanos, Act)>,
+    /// Questions that wait for an answer.
+    pub asks: Vec<Ask>,
+    /// Locks, as they came.
+    pub locks: Vec<Lock>,
+    /// How it ended; absent while it goes on, or where the recording was cut.
+    pub end: Option<End>,
+    /// When the last event happened.
+    pub now: Nanos,
+    /// How many events were applied.
+    pub events: u64,
+    /// Events of later versions, kept but not understood: by name, how many.
+    pub unknown: BTreeMap<String, u64>,
+    /// Which run each step belongs to.
+    index: BTreeMap<StepId, (usize, usize)>,
+}
+
+/// A host.
+#[derive(Debug, Default, Clone)]
+pub struct HostView {
+    /// Its last change.
+    pub change: Option<HostChange>,
+    /// When that was.
+    pub at: Nanos,
+    /// Its facts.
+    pub facts: Option<Facts>,
+}
+
+/// A run.
+#[derive(Debug, Clone)]
+pub struct RunView {
+    /// Its id.
+    pub run: RunId,
+    /// What is run.
+    pub binding: BindingId,
+    /// Repetition, from 1.
+    pub rep: u32,
+    /// Series.
+    pub series: String,
+    /// Labels.
+    pub labels: Labels,
+    /// Where it stands.
+    pub state: RunStage,
+    /// When it started.
+    pub started: Option<Nanos>,
+    /// When it ended.
+    pub ended: Option<Nanos>,
+    /// Its steps, in the order in which they came.
+    pub steps: Vec<StepView>,
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunStage {
+    /// In the plan.
+    Queued,
+    /// Going on.
+    Running,
+    /// Over, with the root cause where it is not good.
+    Ended(EndState, Option<String>),
+}
+
+/// A step of a run.
+#[derive(Debug, Clone)]
+pub struct StepView {
+    /// Its id.
+    pub step: StepId,
+    /// What was planned.
+    pub planned: PlannedCommand,
+    /// When it started.
+    pub started: Option<Nanos>,
+    /// How it ended.
+    pub end: Option<StepEnd>,
+    /// When that was.
+    pub ended: Option<Nanos>,
+    /// Its last progress.
+    pub progress: Option<Progress>,
+    /// Bytes done over time, for a sparkline: (when, bytes), thinned to at most 256.
+    pub rate: Vec<(Nanos, u64)>,
+    /// Named moments.
+    pub marks: Vec<Mark>,
+    /// When its last output came.
+    pub last_output: Option<Nanos>,
+}
+
+impl Session {
+    /// Takes one event. Any order is taken; what does not fit (a step of no run) is kept out of
+    /// the figures and counted.
+    pub fn apply(&mut self, event: &Event) {
+        self.events += 1;
+        self.now = self.now.max(event.t);
+        let t = event.t;
+        match &event.what {
+            What::Header(header) => self.header(header),
+            What::Host(change) => self.host(t, change),
+            What::Ask(ask) => {
+                self.asks.retain(|known| known.ask != ask.ask);
+                if !ask.answered {
+                    self.asks.push(ask.clone());
+                }
+            }
+            What::Act(act) => self.acts.push((t, act.clone())),
+            What::Lock(lock) => self.locks.push(lock.clone()),
+            What::Run(change) => self.run(t, &change.run, &change.state),
+            What::Step(change) => self.step(t, &change.step, &change.state),
+            What::Log(chunk) => {
+                if let Some(step) = self.step_mut(&chunk.step) {
+                    step.last_output = Some(t);
+                }
+                self.log.push(t, chunk);
+            }
+            What::Gap(gap) => self.log.gap(t, gap),
+            What::Progress(progress) => self.progress(t, progress),
+            What::Mark(mark) => {
+                if let Some(step) = self.step_mut(&mark.step) {
+                    step.marks.push(mark.clone());
+                }
+            }
+            What::Value(_) => {}
+            What::Sample(sample) => self.samples.push(sample.clone()),
+            What::Space(space) => self.spaces.push(space.clone()),
+            What::Proof(proof) => self.proofs.push(proof.clone()),
+            What::Published(figure) => self.published.push(figure.clone()),
+            What::Leave(leave) => self.ledger.apply(t, leave),
+            What::Note(note) => self.notes.push((t, note.clone())),
+            What::End(end) => self.end = Some(end.clone()),
+            What::Unknown(map) => {
+                let name = map
+                    .get("ev")
+                    .and_then(|ev| ev.as_str())
+                    .unwrap_or("?")
+                    .to_owned();
+                *self.unknown.entry(name).or_default() += 1;
+            }
+        }
+    }
+
+    fn header(&mut self, header: &Header) {
+        for (name, facts) in &header.facts {
+            self.hosts.entry(name.clone()).or_default().facts = Some(facts.clone());
+        }
+        for planned in &header.plan.runs {
+            self.run_entry(&planned.run, |view| {
+                view.binding = planned.binding.clone();
+                view.rep = planned.rep;
+            });
+        }
+        self.header = Some(header.clone());
+    }
+
+    fn host(&mut self, t: Nanos, change: &HostChange) {
+        let view = self.hosts.entry(change.host.clone()).or_default();
+        if let Some(facts) = &change.facts {
+            view.facts = Some(facts.clone());
+        }
+        view.change = Some(change.clone());
+        view.at = t;
+    }
+
+    fn run_entry(&mut self, run: &RunId, change: impl FnOnce(&mut RunView)) {
+        if !self.runs.iter().any(|view| view.run == *run) {
+            self.runs.push(RunView {
+                run: run.clone(),
+                binding: BindingId::default(),
+                rep: 0,
+                series: String::new(),
+                labels: Labels::new(),
+                state: RunStage::Queued,
+                started: None,
+                ended: None,
+                steps: Vec::new(),
+            });
+        }
+        if let Some(view) = self.runs.iter_mut().find(|view| view.run == *run) {
+            change(view);
+        }
+    }
+
+    fn run(&mut self, t: Nanos, run: &RunId, state: &RunState) {
+        self.run_entry(run, |view| match state {
+            RunState::Queued => {}
+            RunState::Started {
+                binding,
+                rep,
+                series,
+                labels,
+                ..
+            } => {
+                view.binding = binding.clone();
+                view.rep = *rep;
+                view.series.clone_from(series);
+                view.labels.clone_from(labels);
+                view.started = Some(t);
+                if view.state == RunStage::Queued {
+                    view.state = RunStage::Running;
+                }
+            }
+            RunState::Ended { end, cause } => {
+                view.state = RunStage::Ended(*end, cause.clone());
+                view.ended = Some(t);
+            }
+        });
+    }
+
+    fn step(&mut self, t: Nanos, id: &StepId, state: &StepState) {
+        if let StepState::Planned(planned) = state {
+            if self.index.contains_key(id) {
+                return;
+            }
+            self.run_entry(&planned.run, |_| {});
+            let Some(at) = self.runs.iter().position(|view| view.run == planned.run) else {
+                return;
+            };
+            if let Some(run) = self.runs.get_mut(at) {
+                self.index.insert(id.clone(), (at, run.steps.len()));
+                run.steps.push(StepView {
+                    step: id.clone(),
+                    planned: planned.clone(),
+                    started: None,
+                    end: None,
+                    ended: None,
+                    progress: None,
+                    rate: Vec::new(),
+                    marks: Vec::new(),
+                    last_output: None,
+                });
+            }
+            return;
+        }
+        let Some(step) = self.step_mut(id) else {
+            return;
+        };
+        match state {
+            StepState::Started => step.started = Some(t),
+            StepState::Ended(end) => {
+                step.end = Some(end.clone());
+                step.ended = Some(t);
+            }
+            StepState::Planned(_) => {}
+        }
+    }
+
+    fn progress(&mut self, t: Nanos, progress: &Progress) {
+        let Some(step) = self.step_mut(&progress.step) else {
+            return;
+        };
+        if let Some(done) = progress.done {
+            step.rate.push((t, done.0));
+            if step.rate.len() > 256 {
+                let mut at = 0;
+                step.rate.retain(|_| {
+                    at += 1;
+                    at % 2 == 0
+                });
+            }
+        }
+        // Percent never falls, whatever was recorded.
+        let mut next = progress.clone();
+        if let Some(before) = step.progress.as_ref().and_then(|known| known.percent) {
+            next.percent = next.percent.map(|percent| percent.max(before));
+        }
+        step.progress = Some(next);
+    }
+
+    fn step_mut(&mut self, id: &StepId) -> Option<&mut StepView> {
+        let (run, step) = *self.index.get(id)?;
+        self.runs.get_mut(run)?.steps.get_mut(step)
+    }
+
+    /// A step by its id.
+    #[must_use]
+    pub fn step_view(&self, id: &StepId) -> Option<&StepView> {
+        let (run, step) = *self.index.get(id)?;
+        self.runs.get(run)?.steps.get(step)
+    }
+
+    /// A run by its id.
+    #[must_use]
+    pub fn run_view(&self, id: &RunId) -> Option<&RunView> {
+        self.runs.iter().find(|view| view.run == *id)
+    }
+
+    /// The run that goes on; the last one that ended where none does.
+    #[must_use]
+    pub fn current_run(&self) -> Option<&RunView> {
+        self.runs
+            .iter()
+            .find(|view| view.state == RunStage::Running)
+            .or_else(|| self.runs.iter().rev().find(|view| view.started.is_some()))
+    }
+
+    /// A binding of the plan.
+    #[must_use]
+    pub fn binding(&self, id: &BindingId) -> Option<&Binding> {
+        self.header
+            .as_ref()?
+            .plan
+            .bindings
+            .iter()
+            .find(|binding| binding.id == *id)
+    }
+
+    /// Whether it is paused after the run that goes on.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.acts
+            .iter()
+            .rev()
+            .find(|(_, act)| matches!(act.act, ActKind::Pause | ActKind::Resume))
+            .is_some_and(|(_, act)| act.act == ActKind::Pause)
+    }
+}
