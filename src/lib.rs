@@ -6,5 +6,6 @@
 
 pub mod event;
 pub mod host;
+pub mod method;
 pub mod progress;
 pub mod session;
