@@ -25,7 +25,7 @@ const BATCH: Duration = Duration::from_millis(16);
 /// How often a silent tool's target is looked at.
 const LOOK: Duration = Duration::from_secs(2);
 /// How long a stopped group may take before it is killed.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How a command is followed.
 pub(super) struct Following {
@@ -88,9 +88,16 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
         lines: Lines::default(),
         out: Batch::new(Stream::Out),
         err: Batch::new(Stream::Err),
-        clamp: Clamp::default(),
+        clamp: Clamp::new(follow.step.clone()),
         done: Followed {
-            outcome: Outcome::lost(),
+            outcome: Outcome {
+                status: Vec::new(),
+                stamps: None,
+                resolution: 0.0,
+                begun: true,
+                lost: true,
+                survivors: 0,
+            },
             out: Vec::new(),
             values: BTreeMap::new(),
             figures: Vec::new(),
@@ -277,7 +284,7 @@ impl Hearing {
             percent: *percent,
         };
         let now = Nanos(u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX));
-        if let Some(progress) = self.clamp.take(&self.follow.step, now, &expected) {
+        if let Some(progress) = self.clamp.take(now, &expected) {
             self.tell_progress(progress);
         }
     }

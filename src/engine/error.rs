@@ -30,3 +30,16 @@ pub enum EngineError {
         why: String,
     },
 }
+
+impl EngineError {
+    /// The exit code: 2 a file, 3 a host, 4 refused, 1 all else.
+    #[must_use]
+    pub fn exit(&self) -> i32 {
+        match self {
+            Self::Host(_) => 3,
+            Self::Method(_) => 2,
+            Self::Sink(_) | Self::Script { .. } => 1,
+            Self::Refused(_) => 4,
+        }
+    }
+}

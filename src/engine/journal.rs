@@ -11,7 +11,7 @@ use crate::event::{Intended, LeaveId};
 use crate::host::{Exit, Host, ask};
 
 use super::EngineError;
-use super::shell::{quote, reason};
+use super::shell::{quote, reason, script};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -59,6 +59,15 @@ pub(super) async fn append(
     );
     let answer = ask(host, &text, &line, 1 << 16, PATIENCE).await?;
     if answer.exit == Exit::Code(0) { Ok(()) } else { Err(failed(reason(&answer))) }
+}
+
+/// What a session's journal says is still out; nothing where there is none.
+pub(super) async fn read(
+    host: &dyn Host,
+    session_dir: &str,
+) -> Result<Vec<(LeaveId, Intended)>, EngineError> {
+    let text = format!("cat -- {} 2>/dev/null || :", quote(&path(session_dir)));
+    Ok(parse(&script(host, "read the journal", &text, PATIENCE).await?))
 }
 
 /// Reads a journal's text. A cut last line was never acted on, and is left out.

@@ -29,6 +29,6 @@ pub use conduct::{Connected, Hosts, Sitting, session_id};
 pub use control::Control;
 pub use error::EngineError;
 pub use guard::{Confirmation, parse_subject};
-pub use preflight::{Check, Finding, Gravity, examine};
+pub use preflight::{Check, ExamineError, Finding, Gravity, examine};
 pub use preview::{plan_of, preview};
 pub use recover::{Leftover, Recovery, Source, still_out};

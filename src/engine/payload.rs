@@ -7,7 +7,15 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
-use super::shell::quote;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::time::timeout;
+
+use crate::host::{Answer, Channel, Exit, Host, HostError, Said};
+
+use super::control::Control;
+use super::shell::{quote, reason, text_of};
 
 /// A script, and how many bytes it reads from its standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +35,59 @@ const FILES: &str = "files";
 pub(super) fn seed(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
+
+/// How long a script may take to read and write its bytes.
+const PATIENCE: Duration = Duration::from_secs(6 * 3600);
+
+/// Sends the bytes of a payload to its script. None where the operator stopped it; else what
+/// the script printed, or why it failed.
+///
+/// # Errors
+/// Where the host is lost.
+pub(super) async fn stream(
+    host: &dyn Host,
+    made: &Made,
+    control: &Control,
+) -> Result<Option<Result<String, String>>, HostError> {
+    let Channel { mut stdin, mut output } = host.exec(&made.script).await?;
+    let mut bytes = Stream::new(made);
+    let feed = async move {
+        let mut buffer = vec![0; 256 * 1024];
+        loop {
+            let count = bytes.fill(&mut buffer);
+            let Some(part) = buffer.get(..count).filter(|part| !part.is_empty()) else { break };
+            // A script that gives up breaks this pipe; its exit says why.
+            if stdin.write_all(part).await.is_err() {
+                break;
+            }
+        }
+        let _ = stdin.shutdown().await;
+    };
+    let read = async {
+        let mut answer = Answer { out: Vec::new(), err: Vec::new(), exit: Exit::Unknown };
+        while let Some(said) = output.recv().await {
+            match said {
+                Said::Out(more) => answer.out.extend(more.iter().take(KEEP - answer.out.len().min(KEEP))),
+                Said::Err(more) => answer.err.extend(more.iter().take(KEEP - answer.err.len().min(KEEP))),
+                Said::Exit(exit) => answer.exit = exit,
+            }
+        }
+        answer
+    };
+    let both = async { tokio::join!(feed, read).1 };
+    let answer = tokio::select! {
+        answer = timeout(PATIENCE, both) => answer,
+        () = control.stopped() => return Ok(None),
+    };
+    Ok(Some(match answer {
+        Ok(answer) if answer.exit == Exit::Code(0) => Ok(text_of(&answer.out)),
+        Ok(answer) => Err(reason(&answer)),
+        Err(_late) => Err(format!("it took more than {} s", PATIENCE.as_secs())),
+    }))
+}
+
+/// What is kept of what a script prints.
+const KEEP: usize = 64 * 1024;
 
 /// The bytes of a seed, made here.
 pub(super) struct Stream {
