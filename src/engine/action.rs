@@ -380,17 +380,15 @@ impl Run<'_> {
         host_name: &str,
     ) -> Result<Acted, EngineError> {
         let begin = self.now();
-        let name = keep.as_ref().unwrap_or_else(|like| like);
-        let list = format!("{}-{}-{name}", self.planned.run, id);
-        let taken = hashing::take(self.shared, host_name, path, tree, &list).await?;
+        let taken = hashing::take(self.shared, host_name, path, tree, id.as_str()).await?;
         let here = (begin, self.now());
         let Some(taken) = taken else { return Ok(Acted::new(EndState::Stopped, here)) };
         let mut acted = Acted::new(EndState::Ok, here);
         acted.values.insert("bytes".to_owned(), taken.bytes.to_string());
         acted.values.insert("files".to_owned(), taken.files.to_string());
-        for remark in &taken.remarks {
+        if let Some(remark) = taken.remark() {
             let about = About { step: Some(id), ..About::default() };
-            self.shared.teller.note(Level::Remark, remark.clone(), about);
+            self.shared.teller.note(Level::Remark, remark, about);
         }
         match keep {
             Ok(name) => {

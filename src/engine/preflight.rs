@@ -44,6 +44,8 @@ pub struct Check {
     pub bytes: Option<Bytes>,
     /// Bytes that the scratch folder must have free.
     pub room: Option<Bytes>,
+    /// Bytes that are free there.
+    pub free: Option<Bytes>,
     /// Whether the operator marked the subject on its host.
     pub marked: bool,
 }
@@ -204,6 +206,7 @@ fn overlap(subject: &str, scratch: &str, check: &mut Check) {
 }
 
 fn room(bound: &Bound, check: &mut Check, free: Option<Bytes>, host: &str) {
+    check.free = free;
     let Some(needed) = check.bytes.and_then(|bytes| bound.room(bytes.0)).map(Bytes) else { return };
     check.room = Some(needed);
     if let Some(free) = free.filter(|free| *free < needed) {
