@@ -1,7 +1,7 @@
 //! `curl`: the meter on standard error.
 
 use super::diagnostics::Diagnostics;
-use super::numbers::Printed;
+use super::numbers::{Printed, fraction};
 use super::sizes::{Base, size};
 use super::{Finding, Line, Reader};
 use crate::event::ProgressKind;
@@ -81,7 +81,7 @@ fn is_head(text: &str) -> bool {
 fn meter(text: &str) -> Option<Meter> {
     let mut columns = text.split_ascii_whitespace();
     let mut next = || columns.next();
-    let percent: f64 = next()?.parse().ok()?;
+    let percent = fraction(next()?)?.value;
     let total_text = next()?;
     let received_percent: u32 = next()?.parse().ok()?;
     let received_text = next()?;

@@ -129,5 +129,8 @@ mod tests {
             assert_eq!(grouped(text), None, "{text}");
         }
         assert_eq!(grouped("99999999999999999999999"), None);
+        let digits = "9".repeat(400);
+        assert_eq!(read(&digits), None, "never infinite");
+        assert_eq!(read(&format!("0.{digits}")), None);
     }
 }

@@ -33,6 +33,8 @@ pub fn foreign(line: Line<'_>, diagnostics: &mut Diagnostics, found: &mut Vec<Fi
         diagnostics.cause(&with_errno(text), found);
     } else if let Some(why) = text.strip_prefix("Error: ") {
         diagnostics.cause(why, found);
+    } else if text.starts_with("Unknown option: ") {
+        diagnostics.cause(text, found);
     } else if text
         .trim_start()
         .starts_with("WARNING: Sum of all thin volume sizes")
@@ -47,9 +49,13 @@ pub fn foreign(line: Line<'_>, diagnostics: &mut Diagnostics, found: &mut Vec<Fi
     true
 }
 
-/// `Task finished with 2 warning(s)!`, `TASK WARNINGS: 2`, `TASK OK`
+/// `Task finished with 2 warning(s)!`, `TASK WARNINGS: 2`, `TASK OK`; what stands around the
+/// reason why a parameter is refused.
 fn is_verdict(text: &str) -> bool {
-    text.starts_with("Task finished with ") || text.starts_with("TASK ")
+    text.starts_with("Task finished with ")
+        || text.starts_with("TASK ")
+        || text.starts_with("400 Parameter verification failed")
+        || text.ends_with(" [OPTIONS]")
 }
 
 /// QEMU's tools print a bare error number where the target is full.
@@ -116,10 +122,37 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_warnings_is_no_cause() {
+    fn a_refused_parameter_is_named() {
         assert_eq!(
-            said(&[(Stream::Err, "Task finished with 2 warning(s)!")]),
-            []
+            said(&[
+                (Stream::Err, "400 Parameter verification failed."),
+                (
+                    Stream::Err,
+                    "bwlimit: type check ('integer') failed - got 'x'"
+                ),
+                (Stream::Err, "vzdump {<vmid>} [OPTIONS]"),
+            ]),
+            [Finding::Cause(
+                "bwlimit: type check ('integer') failed - got 'x'".into()
+            )]
         );
+        assert_eq!(
+            said(&[
+                (Stream::Err, "Unknown option: frob"),
+                (Stream::Err, "400 unable to parse option"),
+            ]),
+            [Finding::Cause("Unknown option: frob".into())]
+        );
+    }
+
+    #[test]
+    fn a_verdict_is_no_cause() {
+        for text in [
+            "Task finished with 2 warning(s)!",
+            "TASK WARNINGS: 2",
+            "TASK OK",
+        ] {
+            assert_eq!(said(&[(Stream::Err, text)]), []);
+        }
     }
 }

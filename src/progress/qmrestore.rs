@@ -6,7 +6,7 @@ mod tests;
 
 use super::diagnostics::Diagnostics;
 use super::durations::seconds;
-use super::numbers::Printed;
+use super::numbers::{Printed, fraction};
 use super::pattern::pattern;
 use super::sizes::{Base, size};
 use super::{Finding, Line, Reader, prefix, pve, tar};
@@ -134,7 +134,9 @@ impl Qmrestore {
             },
             done: bytes(done).filter(|_| single),
             total: bytes(total).filter(|_| single),
-            percent: percent.parse().ok().filter(|_| single),
+            percent: fraction(percent)
+                .map(|percent| percent.value)
+                .filter(|_| single),
         });
         true
     }
@@ -177,7 +179,7 @@ impl Qmrestore {
             }));
         } else if let Some(captures) = zeros.captures(text) {
             let (_, [share]) = captures.extract();
-            let share = super::numbers::fraction(share);
+            let share = fraction(share);
             found.extend(share.map(|share| Finding::figure("zero_4k_share", share, "%")));
         } else if let Some(captures) = image.captures(text) {
             let (_, [bytes, time, speed]) = captures.extract();

@@ -47,7 +47,7 @@ impl Rsync {
             return false;
         };
         let part = |n| captures.get(n).map_or("", |part| part.as_str());
-        let (Some(done), Ok(percent)) = (bytes(part(1)), part(2).parse()) else {
+        let (Some(done), Some(percent)) = (bytes(part(1)), fraction(part(2))) else {
             return false;
         };
         let done = done.whole();
@@ -62,7 +62,7 @@ impl Rsync {
             },
             done: Some(done),
             total: None,
-            percent: Some(percent).filter(|_| !self.each_file),
+            percent: Some(percent.value).filter(|_| !self.each_file),
         });
         true
     }

@@ -29,7 +29,7 @@ fn progress(text: &str, guest: &mut Guest, found: &mut Vec<Finding>) -> bool {
     } else {
         return false;
     };
-    let percent: Option<f64> = percent.parse().ok();
+    let percent = fraction(percent).map(|percent| percent.value);
     found.push(Finding::Progress {
         kind: ProgressKind::Exact,
         done,
