@@ -4,6 +4,9 @@
 //! file, a [`session`] is that stream folded; dashboards, reports and replays are views of a
 //! session.
 
+pub mod cli;
+pub mod config;
+pub mod engine;
 pub mod event;
 pub mod host;
 pub mod method;

@@ -102,7 +102,6 @@ impl Acted {
             () if followed.interrupted => EndState::Ok,
             () if outcome.lost || outcome.status.is_empty() => EndState::Lost,
             () if !good => EndState::Failed,
-            () if !followed.warnings.is_empty() => EndState::Warnings,
             () => EndState::Ok,
         };
         let cause = match end {

@@ -55,7 +55,6 @@ pub(super) struct Followed {
     pub figures: Vec<(&'static str, f64, &'static str, f64)>,
     /// Marks: name, seconds, resolution.
     pub marks: Vec<(&'static str, f64, f64)>,
-    pub warnings: Vec<String>,
     pub cause: Option<String>,
     /// The operator stopped it.
     pub stopped: bool,
@@ -102,7 +101,6 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
             values: BTreeMap::new(),
             figures: Vec::new(),
             marks: Vec::new(),
-            warnings: Vec::new(),
             cause: None,
             stopped: false,
             interrupted: false,
@@ -256,10 +254,7 @@ impl Hearing {
                 Finding::Figure { name, value, unit, resolution } => {
                     self.done.figures.push((name, value, unit, resolution));
                 }
-                Finding::Warning(text) => {
-                    self.note(Level::Warning, text.clone());
-                    self.done.warnings.push(text);
-                }
+                Finding::Warning(text) => self.note(Level::Warning, text),
                 Finding::Cause(text) => {
                     self.done.cause.get_or_insert(text);
                 }

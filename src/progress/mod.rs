@@ -151,28 +151,3 @@ pub trait Reader: Send {
         let _ = found;
     }
 }
-
-/// Names of all readers.
-#[must_use]
-pub fn known() -> &'static [&'static str] {
-    &[
-        "rsync",
-        "tar",
-        "vzdump",
-        "qmrestore",
-        "vmkfstools",
-        "curl",
-        "btrfs",
-        "zfs-send",
-    ]
-}
-
-/// Values that a reader can give.
-#[must_use]
-pub fn gives(reader: &str) -> &'static [&'static str] {
-    if reader == "vzdump" {
-        &["archive"]
-    } else {
-        &[]
-    }
-}
