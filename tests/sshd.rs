@@ -436,6 +436,19 @@ async fn commands_share_a_connection_where_another_cannot_be_had() {
 }
 
 #[tokio::test]
+async fn a_command_given_up_while_it_starts_harms_no_other() {
+    let Some(sshd) = Sshd::start() else { return };
+    let host = host(&sshd).await;
+    for tenths in 0..30 {
+        let limit = Duration::from_micros(tenths * 100);
+        let _ = timeout(limit, host.exec("true")).await;
+    }
+    for _ in 0..8 {
+        assert_eq!(run(&host, "true").await.exit, Exit::Code(0));
+    }
+}
+
+#[tokio::test]
 async fn an_unread_flood_is_held_back_and_stalls_nothing_else() {
     let Some(sshd) = Sshd::start() else { return };
     let host = host(&sshd).await;
