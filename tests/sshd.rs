@@ -1,81 +1,32 @@
-//! The SSH host against a real OpenSSH server on loopback.
+//! Reaching a real OpenSSH server on loopback: its address, its key, the login.
+#![cfg(test)]
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::indexing_slicing,
-    reason = "a test ends at what it did not expect"
-)]
-
+#[path = "support/channel.rs"]
+mod channel;
 #[path = "support/sshd.rs"]
-mod support;
+mod server;
 
-use std::fmt::Write;
 use std::fs;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use comeback::host::ssh::{self, SshHost};
-use comeback::host::{Answer, Channel, Exit, Host, HostError, Said, ask};
-use sha2::{Digest, Sha256};
-use support::{Agent, Sshd, fingerprint, keygen};
+use channel::run;
+use comeback::host::ssh::{self, Config};
+use comeback::host::{Exit, Host, HostError};
+use server::{Agent, Sshd, fingerprint, keygen};
 use tokio::io::AsyncWriteExt;
-use tokio::time::timeout;
-
-/// Long enough for a busy machine; nothing here waits so long unless it hangs.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-async fn host(sshd: &Sshd) -> Arc<SshHost> {
-    match ssh::connect(&sshd.target(), &sshd.config()).await {
-        Ok(host) => host,
-        Err(error) => panic!("{error}\n{}", sshd.log()),
-    }
-}
 
 /// Why the connection is refused.
-async fn refused(target: &str, config: &ssh::Config) -> HostError {
+async fn refused(target: &str, config: &Config) -> HostError {
     match ssh::connect(target, config).await {
         Ok(_) => panic!("{target} was reached"),
         Err(error) => error,
     }
 }
 
-async fn run(host: &SshHost, script: &str) -> Answer {
-    ask(host, script, b"", 1 << 20, PATIENCE).await.unwrap()
-}
-
-async fn said(channel: &mut Channel) -> Option<Said> {
-    timeout(PATIENCE, channel.output.recv()).await.unwrap()
-}
-
-/// All of standard output, and how it ended.
-async fn rest(channel: &mut Channel) -> (Vec<u8>, Option<Exit>) {
-    let mut out = Vec::new();
-    let mut exit = None;
-    while let Some(said) = said(channel).await {
-        assert_eq!(exit, None, "something was said after the exit");
-        match said {
-            Said::Out(bytes) => out.extend(bytes),
-            Said::Err(_) => {}
-            Said::Exit(how) => exit = Some(how),
-        }
-    }
-    (out, exit)
-}
-
-/// A job that keeps the channel's output open for as long as the server's folder is there.
-fn left_behind(sshd: &Sshd) -> String {
-    let folder = sshd.path("home");
-    format!("(while [ -e {} ]; do sleep 0.2; done)", folder.display())
-}
-
 #[tokio::test]
 async fn logs_in_with_a_key_file_and_runs_a_script() {
     let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    let answer = run(&host, "echo out; echo err >&2; exit 7").await;
+    let host = sshd.host().await;
+    let answer = run(&*host, "echo out; echo err >&2; exit 7").await;
     assert_eq!(answer.out, b"out\n");
     assert_eq!(answer.err, b"err\n");
     assert_eq!(answer.exit, Exit::Code(7));
@@ -93,7 +44,7 @@ async fn logs_in_with_every_type_of_key() {
         keygen(kind, "", &key);
         fs::copy(key.with_extension("pub"), sshd.path("authorized")).unwrap();
         assert_eq!(
-            run(&*host(&sshd).await, "exit 3").await.exit,
+            run(&*sshd.host().await, "exit 3").await.exit,
             Exit::Code(3),
             "{kind}"
         );
@@ -106,12 +57,12 @@ async fn logs_in_with_a_key_that_only_the_agent_can_use() {
     let agent = Agent::start();
     agent.add(&sshd.key());
     fs::remove_file(sshd.key()).unwrap();
-    let config = ssh::Config {
+    let config = Config {
         agent: Some(agent.socket()),
         ..sshd.config()
     };
     let host = ssh::connect(&sshd.target(), &config).await.unwrap();
-    assert_eq!(run(&host, "echo hi").await.out, b"hi\n");
+    assert_eq!(run(&*host, "echo hi").await.out, b"hi\n");
 }
 
 #[tokio::test]
@@ -126,14 +77,14 @@ async fn a_key_file_with_a_passphrase_is_offered_by_the_agent_that_holds_it() {
         .status();
     assert!(status.unwrap().success());
     fs::write(sshd.path("home/.ssh/config"), "IdentitiesOnly yes\n").unwrap();
-    let config = ssh::Config {
+    let config = Config {
         agent: Some(agent.socket()),
         ..sshd.config()
     };
     // With its public key beside it, and without.
     for _ in 0..2 {
         let host = ssh::connect(&sshd.target(), &config).await.unwrap();
-        assert_eq!(run(&host, "true").await.exit, Exit::Code(0));
+        assert_eq!(run(&*host, "true").await.exit, Exit::Code(0));
         let _ = fs::remove_file(sshd.path("home/.ssh/id_ed25519.pub"));
     }
 }
@@ -148,7 +99,7 @@ async fn a_full_agent_does_not_use_up_the_attempts_of_a_named_key() {
         agent.add(&key);
     }
     let named = |only| format!("Host *\nIdentityFile {}\n{only}", sshd.key().display());
-    let config = ssh::Config {
+    let config = Config {
         agent: Some(agent.socket()),
         ..sshd.config()
     };
@@ -159,7 +110,7 @@ async fn a_full_agent_does_not_use_up_the_attempts_of_a_named_key() {
             agent.add(&sshd.key());
         }
         let host = ssh::connect(&sshd.target(), &config).await.unwrap();
-        assert_eq!(run(&host, "true").await.exit, Exit::Code(0));
+        assert_eq!(run(&*host, "true").await.exit, Exit::Code(0));
     }
     // Without a name the agent's come first, and only so many are offered.
     let agent = Agent::start();
@@ -167,7 +118,7 @@ async fn a_full_agent_does_not_use_up_the_attempts_of_a_named_key() {
         agent.add(&sshd.path(&format!("other{index}")));
     }
     fs::remove_file(sshd.path("home/.ssh/config")).unwrap();
-    let config = ssh::Config {
+    let config = Config {
         agent: Some(agent.socket()),
         ..sshd.config()
     };
@@ -235,7 +186,7 @@ async fn an_unknown_host_is_refused_with_its_fingerprint() {
     // The line that it tells is the one that makes it known.
     let (_, line) = says.split_once(": [").unwrap();
     fs::write(sshd.known_hosts(), format!("[{line}\n")).unwrap();
-    host(&sshd).await;
+    sshd.host().await;
 }
 
 #[tokio::test]
@@ -266,7 +217,7 @@ async fn a_host_known_by_one_type_is_asked_for_that_type() {
     };
     fs::copy(key.with_extension("pub"), sshd.path("ecdsa.pub")).unwrap();
     sshd.know("ecdsa.pub");
-    host(&sshd).await;
+    sshd.host().await;
 }
 
 #[tokio::test]
@@ -284,7 +235,7 @@ async fn hashed_names_are_known() {
             .unwrap()
             .starts_with("|1|")
     );
-    host(&sshd).await;
+    sshd.host().await;
 }
 
 #[tokio::test]
@@ -358,326 +309,5 @@ async fn what_cannot_be_reached_is_told_with_its_phase() {
             }
         ),
         "{error}"
-    );
-}
-
-#[tokio::test]
-async fn a_server_killed_in_the_middle_ends_the_output_without_an_exit() {
-    let Some(mut sshd) = Sshd::start() else {
-        return;
-    };
-    let host = host(&sshd).await;
-    let mut channel = host
-        .exec("while echo tick; do sleep 0.05; done")
-        .await
-        .unwrap();
-    assert!(matches!(said(&mut channel).await, Some(Said::Out(_))));
-    sshd.kill();
-    assert_eq!(rest(&mut channel).await.1, None);
-    let error = host.exec("true").await.err().unwrap();
-    assert!(
-        matches!(
-            error,
-            HostError::Down {
-                phase: "connect",
-                ..
-            }
-        ),
-        "{error}"
-    );
-
-    sshd.restart();
-    assert_eq!(run(&host, "echo back").await.out, b"back\n");
-}
-
-#[tokio::test]
-async fn commands_wait_for_one_of_four_places() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    let folder = sshd.path("running");
-    fs::create_dir(&folder).unwrap();
-    // Each one counts how many there are while it runs.
-    let script = format!(
-        "cd {} && : >$$ && sleep 0.2 && ls | wc -l && rm $$",
-        folder.display()
-    );
-    let mut all = tokio::task::JoinSet::new();
-    for _ in 0..20 {
-        let (host, script) = (Arc::clone(&host), script.clone());
-        all.spawn(async move { run(&host, &script).await });
-    }
-    let mut most = 0;
-    for answer in all.join_all().await {
-        assert_eq!(answer.exit, Exit::Code(0));
-        let count: usize = String::from_utf8(answer.out)
-            .unwrap()
-            .trim()
-            .parse()
-            .unwrap();
-        most = most.max(count);
-    }
-    assert!((1..=4).contains(&most), "{most} ran at once");
-    let logins = sshd.log().matches("Accepted publickey").count();
-    assert!(logins <= 4, "{logins} logins");
-}
-
-#[tokio::test]
-async fn commands_share_a_connection_where_another_cannot_be_had() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    fs::write(sshd.path("authorized"), "").unwrap();
-    let mut first = host.exec("read line; echo $line").await.unwrap();
-    assert_eq!(run(&host, "echo second").await.out, b"second\n");
-    first.stdin.write_all(b"first\n").await.unwrap();
-    assert_eq!(
-        rest(&mut first).await,
-        (b"first\n".to_vec(), Some(Exit::Code(0)))
-    );
-}
-
-#[tokio::test]
-async fn a_command_given_up_while_it_starts_harms_no_other() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    for tenths in 0..30 {
-        let limit = Duration::from_micros(tenths * 100);
-        let _ = timeout(limit, host.exec("true")).await;
-    }
-    for _ in 0..8 {
-        assert_eq!(run(&host, "true").await.exit, Exit::Code(0));
-    }
-}
-
-#[tokio::test]
-async fn an_unread_flood_is_held_back_and_stalls_nothing_else() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    let sent = sshd.path("sent");
-    // 1 GB, which counts how many megabytes have gone.
-    let script = format!(
-        "n=0; while [ $n -lt 1000 ]; do head -c 1000000 /dev/zero; n=$((n+1)); echo $n >{}; done",
-        sent.display()
-    );
-    let mut flood = host.exec(&script).await.unwrap();
-    assert!(matches!(said(&mut flood).await, Some(Said::Out(_))));
-    for _ in 0..50 {
-        assert_eq!(run(&host, "true").await.exit, Exit::Code(0));
-    }
-    // What is not read is not sent, beyond what the buffers on the way take.
-    let mut before = String::new();
-    let stalled = timeout(PATIENCE, async {
-        loop {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            let now = fs::read_to_string(&sent).unwrap_or_default();
-            if now == before {
-                break now.trim().parse::<u32>().unwrap_or_default();
-            }
-            before = now;
-        }
-    });
-    let stalled = stalled.await.unwrap();
-    assert!(
-        stalled < 100,
-        "{stalled} MB were taken, and nobody read them"
-    );
-    eprintln!("held back after {stalled} MB");
-    // It goes on where it was.
-    let mut bytes = 0;
-    while bytes < 64 << 20 {
-        match said(&mut flood).await {
-            Some(Said::Out(more)) => bytes += more.len(),
-            other => panic!("{other:?}"),
-        }
-    }
-    // Nobody listens any more: the channel goes, and its place with it.
-    drop(flood);
-    for _ in 0..8 {
-        assert_eq!(run(&host, "true").await.exit, Exit::Code(0));
-    }
-}
-
-#[tokio::test]
-async fn output_of_any_size_arrives_whole_and_before_the_exit() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    let mut channel = host
-        .exec("dd if=/dev/zero bs=100000 count=300 2>/dev/null; printf end; exit 9")
-        .await
-        .unwrap();
-    let (out, exit) = rest(&mut channel).await;
-    assert_eq!(out.len(), 30_000_003);
-    assert!(out.ends_with(b"\0end"));
-    assert_eq!(exit, Some(Exit::Code(9)));
-}
-
-#[tokio::test]
-async fn standard_input_of_50_mb_arrives_whole() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    // Bytes that do not repeat at any block size.
-    let input: Vec<u8> = (0..12_500_000u32)
-        .flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes())
-        .collect();
-    let answer = ask(&*host, "cat | sha256sum", &input, 1 << 10, PATIENCE);
-    let answer = answer.await.unwrap();
-    let local = Sha256::digest(&input)
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
-    assert_eq!(
-        String::from_utf8(answer.out).unwrap(),
-        format!("{local}  -\n")
-    );
-}
-
-#[tokio::test]
-async fn new_keys_in_the_middle_lose_nothing() {
-    let Some(sshd) = Sshd::start_with("RekeyLimit 1M") else {
-        return;
-    };
-    let host = host(&sshd).await;
-    let input: Vec<u8> = (0..8_000_000u32).map(|n| (n >> 8) as u8).collect();
-    let answer = ask(&*host, "cat", &input, 1 << 24, PATIENCE).await.unwrap();
-    assert!(answer.out == input, "{} bytes came back", answer.out.len());
-    assert_eq!(answer.exit, Exit::Code(0));
-}
-
-#[tokio::test]
-async fn a_silent_command_outlives_the_servers_own_keepalive() {
-    let settings = "ClientAliveInterval 1\nClientAliveCountMax 2";
-    let Some(sshd) = Sshd::start_with(settings) else {
-        return;
-    };
-    let host = host(&sshd).await;
-    assert_eq!(run(&host, "sleep 6; exit 8").await.exit, Exit::Code(8));
-}
-
-#[tokio::test]
-async fn the_end_of_standard_input_is_told_by_dropping_it_and_by_shutting_it_down() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    for shut_down in [true, false] {
-        let Channel { mut stdin, output } = host.exec("cat; echo end").await.unwrap();
-        stdin.write_all(b"x").await.unwrap();
-        if shut_down {
-            stdin.shutdown().await.unwrap();
-        }
-        drop(stdin);
-        let stdin = Box::new(tokio::io::sink());
-        let mut channel = Channel { stdin, output };
-        assert_eq!(
-            rest(&mut channel).await,
-            (b"xend\n".to_vec(), Some(Exit::Code(0)))
-        );
-    }
-}
-
-#[tokio::test]
-async fn input_that_nobody_reads_does_not_block_and_ends_with_the_command() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    let mut channel = host.exec("sleep 0.3; exit 4").await.unwrap();
-    let input = vec![0; 8 << 20];
-    let written = timeout(PATIENCE, channel.stdin.write_all(&input))
-        .await
-        .unwrap();
-    assert!(written.is_err(), "8 MiB went somewhere");
-    assert_eq!(rest(&mut channel).await.1, Some(Exit::Code(4)));
-}
-
-#[tokio::test]
-async fn a_signal_is_told_by_name() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    assert_eq!(
-        run(&host, "kill -TERM $$").await.exit,
-        Exit::Signal("TERM".to_owned())
-    );
-    assert_eq!(
-        run(&host, "kill -KILL $$").await.exit,
-        Exit::Signal("KILL".to_owned())
-    );
-}
-
-#[tokio::test]
-async fn a_background_child_that_holds_the_channel_does_not_hold_back_the_exit() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    let started = Instant::now();
-    let script = format!("{} & echo done; exit 5", left_behind(&sshd));
-    let answer = run(&host, &script).await;
-    assert_eq!(
-        (answer.out, answer.exit),
-        (b"done\n".to_vec(), Exit::Code(5))
-    );
-    assert!(started.elapsed() < Duration::from_secs(40));
-    assert_eq!(run(&host, "true").await.exit, Exit::Code(0));
-}
-
-#[tokio::test]
-async fn a_connection_full_of_jobs_that_were_left_behind_is_replaced() {
-    let Some(sshd) = Sshd::start_with("MaxSessions 2") else {
-        return;
-    };
-    let host = host(&sshd).await;
-    let script = format!("{} & exit 6", left_behind(&sshd));
-    for _ in 0..5 {
-        let answer = run(&host, &script).await;
-        assert_eq!(answer.exit, Exit::Code(6));
-    }
-}
-
-#[tokio::test]
-async fn a_host_that_opens_no_channel_is_given_up() {
-    let Some(sshd) = Sshd::start_with("MaxSessions 0") else {
-        return;
-    };
-    let host = host(&sshd).await;
-    let error = host.exec("true").await.err().unwrap();
-    assert!(
-        matches!(error, HostError::Down { phase: "exec", .. }),
-        "{error}"
-    );
-    assert!(error.to_string().contains("MaxSessions"), "{error}");
-}
-
-#[tokio::test]
-async fn odd_text_reaches_the_shell_as_it_is() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    for text in [
-        "it's; exit 9",
-        "$(exit 9) `exit 9` $HOME ${x} \\$y",
-        "a\nb\n\"c\"\t'd' \\ \\\\ \\n %s %d !!",
-        "' ; kill $$ ; '",
-        "ä€😀",
-    ] {
-        let quoted = text.replace('\'', "'\\''");
-        let answer = run(&host, &format!("printf %s '{quoted}'")).await;
-        assert_eq!(String::from_utf8(answer.out).unwrap(), text);
-        assert_eq!(answer.exit, Exit::Code(0), "{text}");
-    }
-    let error = host.exec("echo \0").await.err().unwrap();
-    assert!(matches!(error, HostError::Refused { .. }), "{error}");
-}
-
-/// Told, not judged: the machine may be busy.
-#[tokio::test]
-async fn the_latency_of_a_warm_command_is_told() {
-    let Some(sshd) = Sshd::start() else { return };
-    let host = host(&sshd).await;
-    let mut took = Vec::new();
-    for _ in 0..50 {
-        let started = Instant::now();
-        assert_eq!(run(&host, "true").await.exit, Exit::Code(0));
-        took.push(started.elapsed());
-    }
-    took.sort();
-    eprintln!(
-        "warm exec of `true`: p50 {:.1} ms, p95 {:.1} ms",
-        took[25].as_secs_f64() * 1e3,
-        took[47].as_secs_f64() * 1e3
     );
 }

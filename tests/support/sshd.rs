@@ -1,22 +1,16 @@
 //! A real OpenSSH server on loopback, with keys, a known-hosts file and a home of its own.
-
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "several test programs use it, each in part; a test ends at what it did not expect"
-)]
+#![cfg(test)]
+#![allow(dead_code, reason = "several test programs use it, each in part")]
 
 use std::fs;
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use comeback::host::ssh;
+use comeback::host::ssh::{self, SshHost};
 use tempfile::TempDir;
 
 /// The longest wait for a server to speak, or for a process to be gone.
@@ -188,6 +182,14 @@ impl Sshd {
     /// The files of the test's home: its key and known hosts, no agent, nothing global.
     pub fn config(&self) -> ssh::Config {
         ssh::Config::in_home(&self.path("home"))
+    }
+
+    /// A host that is connected to it.
+    pub async fn host(&self) -> Arc<SshHost> {
+        match ssh::connect(&self.target(), &self.config()).await {
+            Ok(host) => host,
+            Err(error) => panic!("{error}\n{}", self.log()),
+        }
     }
 
     /// The file that [`Sshd::config`] knows hosts by.
