@@ -1,5 +1,7 @@
 //! Reaching a machine: this one, one over SSH, or a scripted one in tests.
 
+pub mod ssh;
+
 use std::sync::Arc;
 use std::time::Duration;
 
