@@ -5,6 +5,7 @@
 mod ledger;
 mod log;
 mod tally;
+mod text;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -16,8 +17,9 @@ use crate::event::{
 };
 
 pub use ledger::{Ledger, Left, LeftState};
-pub use log::{LogLine, LogStore};
+pub use log::{Direction, LogLine, LogStore, MOST_BYTES};
 pub use tally::{Row, Series, Tally, TimeColumn};
+pub use text::{clean, is_unsafe};
 pub use verdict::{Says, Verdict, compare};
 
 /// What is known so far.
