@@ -81,12 +81,6 @@ impl Binding {
     }
 }
 
-impl Default for BindingId {
-    fn default() -> Self {
-        Self(String::new())
-    }
-}
-
 /// What is protected and brought back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {

@@ -42,6 +42,34 @@ enum State {
     CommandEscape,
 }
 
+impl State {
+    /// The state after one more character; absent where that is no part of any sequence.
+    fn after(self, c: char) -> Option<Self> {
+        Some(match self {
+            Self::Text => return None,
+            Self::Command => match c {
+                '\u{7}' | '\u{9c}' => Self::Text,
+                '\u{1b}' => Self::CommandEscape,
+                _ => self,
+            },
+            Self::CommandEscape if c == '\\' => Self::Text,
+            Self::Escape | Self::CommandEscape => match c {
+                '[' => Self::Sequence,
+                ']' | 'P' | 'X' | '^' | '_' => Self::Command,
+                '0'..='~' => Self::Text,
+                c if c.is_ascii() => Self::Escape,
+                _ => return None,
+            },
+            Self::Sequence => match c {
+                '@'..='~' => Self::Text,
+                '\u{1b}' => Self::Escape,
+                c if c.is_ascii() => self,
+                _ => return None,
+            },
+        })
+    }
+}
+
 impl Screen {
     /// Takes bytes that came at `t`; tells each line that they complete.
     pub fn feed(&mut self, t: Nanos, bytes: &[u8], done: &mut impl FnMut(Nanos, &str)) {
@@ -152,34 +180,17 @@ impl Screen {
     }
 
     fn hidden(&mut self, t: Nanos, c: char, done: &mut impl FnMut(Nanos, &str)) {
-        let next = match (self.state, c) {
+        let next = match c {
             // Ends every sequence, and is itself obeyed.
-            (_, '\n' | '\r') => {
-                self.state = State::Text;
-                self.shown(t, c, done);
-                return;
-            }
+            '\n' | '\r' => None,
             // CAN and SUB cancel.
-            (_, '\u{18}' | '\u{1a}') => State::Text,
-            (State::Command, '\u{7}' | '\u{9c}') | (State::CommandEscape, '\\') => State::Text,
-            (State::Command, '\u{1b}') => State::CommandEscape,
-            (State::Command, _) => State::Command,
-            (_, '\u{1b}') => State::Escape,
-            (State::Escape | State::CommandEscape, '[') => State::Sequence,
-            (State::Escape | State::CommandEscape, ']' | 'P' | 'X' | '^' | '_') => State::Command,
-            (State::Escape | State::CommandEscape, ' '..='/') => State::Escape,
-            (State::Escape | State::CommandEscape, '0'..='~') => State::Text,
-            (State::Sequence, ' '..='?') => State::Sequence,
-            (State::Sequence, '@'..='~') => State::Text,
-            (state, c) if c.is_ascii() => state,
-            // No part of any sequence.
-            (_, c) => {
-                self.state = State::Text;
-                self.shown(t, c, done);
-                return;
-            }
+            '\u{18}' | '\u{1a}' => Some(State::Text),
+            c => self.state.after(c),
         };
-        self.state = next;
+        self.state = next.unwrap_or_default();
+        if next.is_none() {
+            self.shown(t, c, done);
+        }
     }
 
     fn put(&mut self, t: Nanos, text: &str, cells: usize) {
@@ -301,7 +312,7 @@ mod tests {
             let whole = String::from_utf8_lossy(&with_end).into_owned();
             for cut in 0..with_end.len() {
                 let (a, b) = with_end.split_at(cut);
-                assert_eq!(lines(&[a, b]), [whole.clone()], "{bytes:?} at {cut}");
+                assert_eq!(lines(&[a, b]).join("\n"), whole, "{bytes:?} at {cut}");
             }
         }
     }
