@@ -7,4 +7,5 @@
 pub mod event;
 pub mod host;
 pub mod progress;
+pub mod recording;
 pub mod session;
