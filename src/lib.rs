@@ -11,4 +11,5 @@ pub mod event;
 pub mod host;
 pub mod method;
 pub mod progress;
+pub mod recording;
 pub mod session;
