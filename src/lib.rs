@@ -8,3 +8,4 @@ pub mod event;
 pub mod host;
 pub mod progress;
 pub mod session;
+pub mod tui;
