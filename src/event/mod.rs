@@ -3,6 +3,7 @@
 //! A recording is a file of these, a line a JSON object; `docs/recording.md`
 //! describes the format. Nothing here knows of hosts, methods or screens.
 
+mod chunk;
 mod ids;
 mod plan;
 mod sink;
@@ -19,7 +20,9 @@ pub use plan::{
 };
 pub use sink::{Sink, SinkError};
 pub use units::{Bytes, Clock, EndState, Nanos, Phase, Stamp};
-pub use wire::{FORMAT, FormatError, check_format, parse_line, to_line};
+pub use wire::{
+    FORMAT, FormatError, check_format, is_later, parse_later_line, parse_line, to_line,
+};
 
 /// Labels of a sample or step: iteration, load, cache state.
 pub type Labels = BTreeMap<String, String>;
