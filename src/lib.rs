@@ -13,3 +13,4 @@ pub mod method;
 pub mod progress;
 pub mod recording;
 pub mod session;
+pub mod tui;
