@@ -97,12 +97,21 @@ impl Config {
             Err(why) if why.kind() == std::io::ErrorKind::NotFound && !named => {
                 return Ok(Self::default());
             }
-            Err(why) => return Err(ConfigError::Read { file, why: why.to_string() }),
+            Err(why) => {
+                return Err(ConfigError::Read {
+                    file,
+                    why: why.to_string(),
+                });
+            }
         };
         toml::from_str(&text).map_err(|why: toml::de::Error| {
             let at = why.span().map_or(0, |span| span.start);
             let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
-            ConfigError::Wrong { file, line, why: why.message().replace('\n', "; ") }
+            ConfigError::Wrong {
+                file,
+                line,
+                why: why.message().replace('\n', "; "),
+            }
         })
     }
 
@@ -123,7 +132,10 @@ mod tests {
         let path = folder.path().join("config.toml");
         std::fs::write(&path, "theme = \"mono\"\n\n[host.nas]\nbecoming = true\n").unwrap();
         let error = Config::load(&path, false).unwrap_err().to_string();
-        assert!(error.contains("config.toml:4:") && error.contains("becoming"), "{error}");
+        assert!(
+            error.contains("config.toml:4:") && error.contains("becoming"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! session.
 
 pub mod cli;
+pub mod commands;
 pub mod config;
 pub mod engine;
 pub mod event;
@@ -12,5 +13,6 @@ pub mod host;
 pub mod method;
 pub mod progress;
 pub mod recording;
+pub mod report;
 pub mod session;
 pub mod tui;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use comeback::event::{Bytes, Facts};
-use comeback::method::{Bound, Catalogue, HostInfo, Request, SubjectKind, SubjectSpec, bind};
+use comeback::method::{Bound, Catalogue, HostInfo, Request, Set, SubjectKind, SubjectSpec, bind};
 
 fn facts() -> Facts {
     let tools = [
@@ -45,8 +45,6 @@ fn hosts() -> BTreeMap<String, HostInfo> {
 fn bound(method: &str, subject: Option<(SubjectKind, &str)>, sets: &[(&str, &str)]) -> Bound {
     let catalogue = Catalogue::load(Some(Path::new("tests/methods"))).unwrap();
     let request = Request {
-        hosts: vec!["pve1".into()],
-        methods: vec![method.into()],
         roles: [("server".to_owned(), "nas".to_owned())].into(),
         subjects: subject
             .map(|(kind, id)| SubjectSpec {
@@ -59,8 +57,14 @@ fn bound(method: &str, subject: Option<(SubjectKind, &str)>, sets: &[(&str, &str
         sandbox: None,
         sets: sets
             .iter()
-            .map(|(k, v)| (None, (*k).to_owned(), (*v).to_owned()))
+            .map(|(key, value)| Set {
+                host: None,
+                method: None,
+                key: (*key).into(),
+                value: (*value).into(),
+            })
             .collect(),
+        ..Request::each(&["pve1".into()], &[method.into()])
     };
     bind(&catalogue, &request, &hosts()).unwrap().remove(0)
 }
@@ -109,11 +113,7 @@ fn roles_are_different_hosts() {
 #[test]
 fn a_method_that_needs_a_subject_says_so() {
     let catalogue = Catalogue::load(Some(Path::new("tests/methods"))).unwrap();
-    let request = Request {
-        hosts: vec!["pve1".into()],
-        methods: vec!["pve-vzdump".into()],
-        ..Request::default()
-    };
+    let request = Request::each(&["pve1".into()], &["pve-vzdump".into()]);
     let error = bind(&catalogue, &request, &hosts())
         .err()
         .unwrap()

@@ -33,7 +33,10 @@ pub(super) async fn check(context: &Arc<Context>, mut args: RunArgs) -> Result<i
     text.push_str(&findings(&prepared));
     output::data(&text)?;
     // Asked for every method, what cannot run is news; asked for one, it is the answer.
-    let refused = prepared.checks.iter().any(|check| check.refusal().is_some());
+    let refused = prepared
+        .checks
+        .iter()
+        .any(|check| check.refusal().is_some());
     Ok(if refused && !every { 4 } else { 0 })
 }
 
@@ -46,13 +49,25 @@ fn facts(name: &str, facts: &Facts) -> String {
     line("cpu", format!("{} × {}", facts.cpus, facts.cpu));
     line("memory", facts.memory.to_string());
     line("login", format!("{} ({})", facts.user, facts.uid));
-    line("clock", format!("{}, {} s", facts.clock_source, facts.clock_resolution));
+    line(
+        "clock",
+        format!("{}, {} s", facts.clock_source, facts.clock_resolution),
+    );
     line("state", facts.state.clone());
     for disk in &facts.disks {
-        line("disk", format!("{} {} {}", disk.name, disk.size, disk.model));
+        line(
+            "disk",
+            format!("{} {} {}", disk.name, disk.size, disk.model),
+        );
     }
     for fs in &facts.filesystems {
-        line("mounted", format!("{} {} on {}, {} of {} free", fs.source, fs.kind, fs.at, fs.free, fs.size));
+        line(
+            "mounted",
+            format!(
+                "{} {} on {}, {} of {} free",
+                fs.source, fs.kind, fs.at, fs.free, fs.size
+            ),
+        );
     }
     for (tool, version) in &facts.tools {
         line("program", format!("{tool}  {version}"));
@@ -63,8 +78,17 @@ fn facts(name: &str, facts: &Facts) -> String {
 fn findings(prepared: &Prepared) -> String {
     let mut text = String::new();
     for (bound, check) in prepared.bounds.iter().zip(&prepared.checks) {
-        let verdict = if check.refusal().is_some() { "cannot run" } else { "can run" };
-        let _ = writeln!(text, "{} on {}: {verdict}", bound.method.name, bound.binding.host());
+        let verdict = if check.refusal().is_some() {
+            "cannot run"
+        } else {
+            "can run"
+        };
+        let _ = writeln!(
+            text,
+            "{} on {}: {verdict}",
+            bound.method.name,
+            bound.binding.host()
+        );
         if let Some(room) = check.room {
             let _ = writeln!(text, "  needs {room} in {}", bound.sandbox);
         }
@@ -94,7 +118,11 @@ pub(super) fn dry_run(prepared: &Prepared) -> String {
             prepared.plan.order
         );
         for step in &binding.steps {
-            let _ = write!(text, "\n# {} · {} · on {}", step.phase, step.name, step.host);
+            let _ = write!(
+                text,
+                "\n# {} · {} · on {}",
+                step.phase, step.name, step.host
+            );
             if let Some(destroys) = &step.destroys {
                 let _ = write!(text, " · DESTROYS {}", destroys.what);
                 if let Some(copy) = &destroys.relies_on {

@@ -16,7 +16,7 @@ pub(super) async fn reach(context: &Context, name: &str) -> Result<SharedHost, H
     if name == "local" {
         return Ok(Arc::new(LocalHost::new()));
     }
-    let config = ssh::Config::of_user(&context.paths.home);
+    let config = ssh::Config::in_home(&context.paths.home);
     let host: SharedHost = ssh::connect(name, &config).await?;
     Ok(host)
 }
@@ -33,7 +33,11 @@ pub(super) async fn probe(
     if let Some(state) = context.config.host(name).state {
         known.state = state;
     }
-    let info = HostInfo { name: name.to_owned(), address: host.address(), facts: known };
+    let info = HostInfo {
+        name: name.to_owned(),
+        address: host.address(),
+        facts: known,
+    };
     Ok(Connected { info, host })
 }
 

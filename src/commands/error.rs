@@ -5,7 +5,7 @@ use crate::engine::{EngineError, ExamineError};
 use crate::event::SinkError;
 use crate::host::HostError;
 use crate::method::MethodError;
-use crate::recording::RecordingError;
+use crate::recording::{CreateError, ReadError};
 use crate::tui::ThemeError;
 
 /// Why a command fails, in one sentence.
@@ -20,9 +20,12 @@ pub enum CommandError {
     /// A method file, or what was asked of it, is wrong.
     #[error(transparent)]
     Method(#[from] MethodError),
-    /// A recording cannot be read or made.
+    /// A recording cannot be read.
     #[error(transparent)]
-    Recording(#[from] RecordingError),
+    Read(#[from] ReadError),
+    /// A recording cannot be made.
+    #[error(transparent)]
+    Create(#[from] CreateError),
     /// A recording cannot be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
@@ -60,7 +63,8 @@ impl CommandError {
             Self::Arguments(_)
             | Self::Config(_)
             | Self::Method(_)
-            | Self::Recording(_)
+            | Self::Read(_)
+            | Self::Create(_)
             | Self::Theme(_)
             | Self::Terminal(_) => 2,
             Self::Host(_) => 3,

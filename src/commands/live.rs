@@ -34,7 +34,11 @@ impl Live {
     /// With `events`, the recording's lines are data on standard output as they happen.
     pub fn new(writer: Writer, session: Arc<Mutex<Session>>, events: bool) -> Self {
         Self {
-            inner: Mutex::new(Inner { writer, next: 0, events }),
+            inner: Mutex::new(Inner {
+                writer,
+                next: 0,
+                events,
+            }),
             session,
             pulse: watch::Sender::new(0),
             began: Instant::now(),
@@ -51,7 +55,11 @@ impl Sink for Live {
     fn tell(&self, what: What) {
         let mut inner = locked(&self.inner);
         let t = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let event = Event { seq: inner.next, t: Nanos(t), what };
+        let event = Event {
+            seq: inner.next,
+            t: Nanos(t),
+            what,
+        };
         inner.next += 1;
         inner.writer.write(&event);
         if inner.events

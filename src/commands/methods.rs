@@ -27,7 +27,11 @@ fn list(catalogue: &Catalogue) -> String {
             Origin::BuiltIn => String::new(),
             Origin::File(path) => format!("  ({})", path.display()),
         };
-        let _ = writeln!(text, "{:<16}  {:<9}  {}{from}", method.name, method.subject, method.title);
+        let _ = writeln!(
+            text,
+            "{:<16}  {:<9}  {}{from}",
+            method.name, method.subject, method.title
+        );
     }
     text
 }
@@ -35,39 +39,66 @@ fn list(catalogue: &Catalogue) -> String {
 fn show(catalogue: &Catalogue, name: &str, set: &[String]) -> Result<String, CommandError> {
     let method = catalogue.get(name)?;
     let mut text = head(&method);
-    let mut request = Request {
-        hosts: vec!["local".to_owned()],
-        methods: vec![name.to_owned()],
-        ..Request::default()
-    };
+    let mut request = Request::each(&["local".to_owned()], &[name.to_owned()]);
     for one in set {
-        let (_, key, value) = prepare::setting(one).map_err(CommandError::Arguments)?;
-        request.sets.push((None, key, value));
+        request
+            .sets
+            .push(prepare::setting(one).map_err(CommandError::Arguments)?);
     }
     if method.own == Own::Never {
-        let id = if method.subject.name() == "dir" { "/‹subject›" } else { "‹subject›" };
-        let spec = SubjectSpec { host: None, kind: method.subject, id: id.to_owned() };
+        let id = if method.subject.name() == "dir" {
+            "/‹subject›"
+        } else {
+            "‹subject›"
+        };
+        let spec = SubjectSpec {
+            host: None,
+            kind: method.subject,
+            id: id.to_owned(),
+        };
         request.subjects.push(spec);
     }
-    let mut info = HostInfo { name: "local".to_owned(), ..HostInfo::default() };
+    let mut info = HostInfo {
+        name: "local".to_owned(),
+        ..HostInfo::default()
+    };
     // A host where every program is there, in GNU's version: the commands that most will see.
     let tools = ["cp", "tar", "find", "openssl"];
-    for tool in method.needs.iter().map(|need| need.tool.as_str()).chain(tools) {
+    for tool in method
+        .needs
+        .iter()
+        .map(|need| need.tool.as_str())
+        .chain(tools)
+    {
         info.facts.tools.insert(tool.to_owned(), "GNU".to_owned());
     }
     let infos: BTreeMap<String, HostInfo> = method
         .roles
         .iter()
         .skip(1)
-        .map(|role| (role.clone(), HostInfo { name: role.clone(), ..info.clone() }))
+        .map(|role| {
+            (
+                role.clone(),
+                HostInfo {
+                    name: role.clone(),
+                    ..info.clone()
+                },
+            )
+        })
         .chain([("local".to_owned(), info.clone())])
         .collect();
-    request.roles = method.roles.iter().skip(1).map(|role| (role.clone(), role.clone())).collect();
+    request.roles = method
+        .roles
+        .iter()
+        .skip(1)
+        .map(|role| (role.clone(), role.clone()))
+        .collect();
     for bound in bind(catalogue, &request, &infos)? {
         for (key, value) in &bound.settings {
             let setting = method.settings.get(key);
-            let (kind, help) =
-                setting.map_or((String::new(), ""), |known| (known.kind.to_string(), &known.help));
+            let (kind, help) = setting.map_or((String::new(), ""), |known| {
+                (known.kind.to_string(), &known.help)
+            });
             let _ = writeln!(text, "#   {key} = {value}  ({kind}) {help}");
         }
         for step in preview(&bound)? {

@@ -16,6 +16,8 @@ mod replay;
 mod report;
 mod run;
 
+use std::sync::Arc;
+
 use crate::cli::{Cli, Command};
 use crate::config::{Config, Paths};
 
@@ -37,7 +39,12 @@ pub async fn dispatch(cli: Cli) -> Result<i32, CommandError> {
     let paths = Paths::new(cli.config.as_deref())?;
     let config = Config::load(&paths.config, cli.config.is_some())?;
     let theme = cli.theme.or_else(|| config.theme.clone());
-    let context = Context { paths, config, theme, color: cli.color };
+    let context = Arc::new(Context {
+        paths,
+        config,
+        theme,
+        color: cli.color,
+    });
     match cli.command {
         None => dashboard::dashboard(&context, cli.hosts).await,
         Some(Command::Run(args)) => run::run(&context, args).await,

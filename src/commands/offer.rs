@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::{Check, Gravity, Hosts, examine, preview};
 use crate::event::{Facts, HostState};
-use crate::method::{Bound, Catalogue, HostInfo, Kind, Method, Request, bind};
+use crate::method::{Bound, Catalogue, HostInfo, Kind, Method, Request, Set, bind};
 use crate::tui::{HostOffer, MethodOffer, Offer, PreviewLine, Room, SettingKind, SettingOffer};
 
 /// (host, method, setting) → value, as the operator changed it.
@@ -21,7 +21,10 @@ pub(super) async fn offer(
     changed: &Changed,
     revision: u64,
 ) -> Offer {
-    let mut offer = Offer { revision, ..Offer::default() };
+    let mut offer = Offer {
+        revision,
+        ..Offer::default()
+    };
     for (name, state) in named {
         offer.hosts.push(match (state, hosts.get(name)) {
             (Ok(()), Some(known)) => HostOffer {
@@ -29,9 +32,11 @@ pub(super) async fn offer(
                 state: HostState::Up,
                 facts: line(&known.info.facts),
             },
-            (Err(why), _) => {
-                HostOffer { name: name.clone(), state: HostState::Down, facts: why.clone() }
-            }
+            (Err(why), _) => HostOffer {
+                name: name.clone(),
+                state: HostState::Down,
+                facts: why.clone(),
+            },
             (Ok(()), None) => HostOffer {
                 name: name.clone(),
                 state: HostState::Connecting,
@@ -39,32 +44,38 @@ pub(super) async fn offer(
             },
         });
     }
-    let infos: BTreeMap<String, HostInfo> =
-        hosts.iter().map(|(name, known)| (name.clone(), known.info.clone())).collect();
+    let infos: BTreeMap<String, HostInfo> = hosts
+        .iter()
+        .map(|(name, known)| (name.clone(), known.info.clone()))
+        .collect();
     for host in hosts.keys() {
         for (method, _) in catalogue.all() {
-            offer.methods.push(one(catalogue, method, host, hosts, &infos, changed).await);
+            offer
+                .methods
+                .push(one(catalogue, method, host, hosts, &infos, changed).await);
         }
     }
     offer
 }
 
 fn line(facts: &Facts) -> String {
-    format!("{} · {} · {} cpus · {}", facts.system, facts.kernel, facts.cpus, facts.memory)
+    format!(
+        "{} · {} · {} cpus · {}",
+        facts.system, facts.kernel, facts.cpus, facts.memory
+    )
 }
 
-/// What an operator asks for by picking one method on one host.
-pub(super) fn request(method: &str, host: &str, changed: &Changed) -> Request {
-    Request {
-        hosts: vec![host.to_owned()],
-        methods: vec![method.to_owned()],
-        sets: changed
-            .iter()
-            .filter(|((on, of, _), _)| on == host && of == method)
-            .map(|((_, of, key), value)| (Some(of.clone()), key.clone(), value.clone()))
-            .collect(),
-        ..Request::default()
-    }
+/// What the operator changed, as settings of a request.
+pub(super) fn sets(changed: &Changed) -> Vec<Set> {
+    changed
+        .iter()
+        .map(|((host, method, key), value)| Set {
+            host: Some(host.clone()),
+            method: Some(method.clone()),
+            key: key.clone(),
+            value: value.clone(),
+        })
+        .collect()
 }
 
 async fn one(
@@ -88,7 +99,11 @@ async fn one(
         named: Vec::new(),
         settings: settings(method, host, changed),
     };
-    let bound = match bind(catalogue, &request(&method.name, host, changed), infos) {
+    let request = Request {
+        sets: sets(changed),
+        ..Request::each(&[host.to_owned()], std::slice::from_ref(&method.name))
+    };
+    let bound = match bind(catalogue, &request, infos) {
         Ok(mut bounds) if !bounds.is_empty() => bounds.remove(0),
         Ok(_) => return offer,
         Err(why) => {
@@ -128,7 +143,11 @@ fn found(offer: &mut MethodOffer, bound: &Bound, check: &Check) {
         .map(|finding| finding.text.clone())
         .collect();
     if let Some(needs) = check.room {
-        offer.room.push(Room { at: bound.sandbox.clone(), needs, free: check.free });
+        offer.room.push(Room {
+            at: bound.sandbox.clone(),
+            needs,
+            free: check.free,
+        });
     }
 }
 
@@ -141,7 +160,9 @@ fn settings(method: &Method, host: &str, changed: &Changed) -> Vec<SettingOffer>
             let typed = changed.get(&key);
             SettingOffer {
                 name: name.clone(),
-                value: typed.cloned().unwrap_or_else(|| setting.default.to_string()),
+                value: typed
+                    .cloned()
+                    .unwrap_or_else(|| setting.default.to_string()),
                 help: setting.help.clone(),
                 kind: kind(&setting.kind),
                 problem: typed.and_then(|text| setting.kind.parse(text).err()),

@@ -20,6 +20,9 @@ pub(super) fn data(text: &str) -> Result<(), CommandError> {
 
 /// Talks. Nobody may be listening.
 pub(super) fn talk(text: &str) {
-    let clean: String = text.chars().filter(|c| !c.is_control() || *c == '\n').collect();
+    let clean: String = text
+        .chars()
+        .filter(|c| !c.is_control() || *c == '\n')
+        .collect();
     let _ = writeln!(std::io::stderr().lock(), "{clean}");
 }

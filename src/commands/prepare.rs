@@ -1,12 +1,12 @@
 //! From what was typed to a plan that has been looked at.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cli::RunArgs;
 use crate::engine::{Check, Confirmation, Hosts, examine, parse_subject, plan_of};
 use crate::event::{Order, Plan};
-use crate::method::{Bound, Catalogue, HostInfo, Request, SubjectSpec, bind};
+use crate::method::{Bound, Catalogue, HostInfo, Request, Set, SubjectSpec, bind};
 
 use super::{CommandError, Context, connect};
 
@@ -33,11 +33,15 @@ pub(super) struct Prepared {
 /// What was expected.
 pub(super) fn read(args: &RunArgs) -> Result<Asked, CommandError> {
     let wrong = |flag: &str, why: String| CommandError::Arguments(format!("{flag}: {why}"));
+    let here = ["local".to_owned()];
+    let hosts = if args.host.is_empty() {
+        &here[..]
+    } else {
+        &args.host[..]
+    };
     let mut request = Request {
-        hosts: if args.host.is_empty() { vec!["local".to_owned()] } else { args.host.clone() },
-        methods: args.method.clone(),
         sandbox: args.sandbox.clone(),
-        ..Request::default()
+        ..Request::each(hosts, &args.method)
     };
     for role in &args.role {
         let (name, host) = role
@@ -50,29 +54,55 @@ pub(super) fn read(args: &RunArgs) -> Result<Asked, CommandError> {
         request.subjects.push(SubjectSpec { host, kind, id });
     }
     for set in &args.set {
-        request.sets.push(setting(set).map_err(|why| wrong("--set", why))?);
+        request
+            .sets
+            .push(setting(set).map_err(|why| wrong("--set", why))?);
     }
     let mut confirmed = Vec::new();
     for text in &args.destroy {
-        let expected = || wrong("--destroy", format!("expected [HOST/]KIND:ID=NAME, not {text:?}"));
+        let expected = || {
+            wrong(
+                "--destroy",
+                format!("expected [HOST/]KIND:ID=NAME, not {text:?}"),
+            )
+        };
         let (subject, name) = text.rsplit_once('=').ok_or_else(expected)?;
         let (host, kind, id) = parse_subject(subject).map_err(|why| wrong("--destroy", why))?;
-        confirmed.push(Confirmation { host, kind, id, name: name.to_owned() });
+        confirmed.push(Confirmation {
+            host,
+            kind,
+            id,
+            name: name.to_owned(),
+        });
     }
     if let Some(sandbox) = args.sandbox.as_ref().filter(|dir| !dir.starts_with('/')) {
-        return Err(wrong("--sandbox", format!("expected an absolute path, not {sandbox:?}")));
+        return Err(wrong(
+            "--sandbox",
+            format!("expected an absolute path, not {sandbox:?}"),
+        ));
     }
-    Ok(Asked { request, confirmed, reps: args.reps, order: args.order.into() })
+    Ok(Asked {
+        request,
+        confirmed,
+        reps: args.reps,
+        order: args.order.into(),
+    })
 }
 
 /// Reads `[METHOD.]KEY=VALUE`.
-pub(super) fn setting(text: &str) -> Result<(Option<String>, String, String), String> {
+pub(super) fn setting(text: &str) -> Result<Set, String> {
     let (key, value) = text
         .split_once('=')
         .ok_or_else(|| format!("expected [METHOD.]KEY=VALUE, not {text:?}"))?;
-    Ok(match key.rsplit_once('.') {
-        Some((method, key)) => (Some(method.to_owned()), key.to_owned(), value.to_owned()),
-        None => (None, key.to_owned(), value.to_owned()),
+    let (method, key) = match key.rsplit_once('.') {
+        Some((method, key)) => (Some(method.to_owned()), key),
+        None => (None, key),
+    };
+    Ok(Set {
+        host: None,
+        method,
+        key: key.to_owned(),
+        value: value.to_owned(),
     })
 }
 
@@ -94,22 +124,32 @@ pub(super) async fn prepare(
     asked: &Asked,
 ) -> Result<Prepared, CommandError> {
     let request = &asked.request;
-    if request.methods.is_empty() {
-        let known: Vec<_> = catalogue.all().map(|(method, _)| method.name.as_str()).collect();
+    if request.picks.is_empty() {
+        let known: Vec<_> = catalogue
+            .all()
+            .map(|(method, _)| method.name.as_str())
+            .collect();
         return Err(CommandError::Arguments(format!(
             "say which method: --method M, one of {}",
             known.join(", ")
         )));
     }
-    for name in &request.methods {
-        catalogue.get(name)?;
+    for pick in &request.picks {
+        catalogue.get(&pick.method)?;
     }
-    let names: BTreeSet<String> =
-        request.hosts.iter().chain(request.roles.values()).cloned().collect();
-    let mut paths: Vec<String> = request.subjects.iter().map(|spec| spec.id.clone()).collect();
+    let mut paths: Vec<String> = request
+        .subjects
+        .iter()
+        .map(|spec| spec.id.clone())
+        .collect();
     paths.retain(|path| path.starts_with('/'));
-    paths.push(request.sandbox.clone().unwrap_or_else(|| "/var/tmp".to_owned()));
-    let hosts = connect::all(context, names, &connect::tools(catalogue), &paths).await?;
+    paths.push(
+        request
+            .sandbox
+            .clone()
+            .unwrap_or_else(|| "/var/tmp".to_owned()),
+    );
+    let hosts = connect::all(context, request.hosts(), &connect::tools(catalogue), &paths).await?;
     on(catalogue, asked, hosts).await
 }
 
@@ -122,8 +162,10 @@ pub(super) async fn on(
     asked: &Asked,
     hosts: Hosts,
 ) -> Result<Prepared, CommandError> {
-    let infos: BTreeMap<String, HostInfo> =
-        hosts.iter().map(|(name, known)| (name.clone(), known.info.clone())).collect();
+    let infos: BTreeMap<String, HostInfo> = hosts
+        .iter()
+        .map(|(name, known)| (name.clone(), known.info.clone()))
+        .collect();
     let mut bounds = bind(catalogue, &asked.request, &infos)?;
     let mut checks = Vec::new();
     for bound in &mut bounds {
@@ -132,5 +174,10 @@ pub(super) async fn on(
         checks.push(check);
     }
     let plan = plan_of(&bounds, asked.reps, asked.order)?;
-    Ok(Prepared { hosts, bounds, plan, checks })
+    Ok(Prepared {
+        hosts,
+        bounds,
+        plan,
+        checks,
+    })
 }

@@ -16,7 +16,11 @@ pub(super) async fn recover(context: &Context, args: RecoverArgs) -> Result<i32,
     match &args.file {
         Some(file) => wanted.extend(of_recording(file)?),
         None => {
-            let hosts = if args.host.is_empty() { vec!["local".to_owned()] } else { args.host.clone() };
+            let hosts = if args.host.is_empty() {
+                vec!["local".to_owned()]
+            } else {
+                args.host.clone()
+            };
             wanted.extend(hosts.into_iter().map(|host| (host, Source::Journals)));
         }
     }
@@ -44,7 +48,10 @@ pub(super) async fn recover(context: &Context, args: RecoverArgs) -> Result<i32,
 fn of_recording(file: &Path) -> Result<Vec<(String, Source)>, CommandError> {
     let (session, _) = recording::load(file)?;
     let Some(header) = &session.header else {
-        return Err(CommandError::Arguments(format!("{}: it has no header", file.display())));
+        return Err(CommandError::Arguments(format!(
+            "{}: it has no header",
+            file.display()
+        )));
     };
     let mut all = Vec::new();
     for (host, facts) in &header.facts {
@@ -67,14 +74,23 @@ fn of_recording(file: &Path) -> Result<Vec<(String, Source)>, CommandError> {
 
 fn listed(recovery: &Recovery) -> String {
     let mut text = format!("{}: session {}", recovery.host, recovery.session);
-    text.push_str(if recovery.alive { " goes on; it is left alone\n" } else { "\n" });
+    text.push_str(if recovery.alive {
+        " goes on; it is left alone\n"
+    } else {
+        "\n"
+    });
     for step in &recovery.running {
         let _ = writeln!(text, "  runs     step {step}");
     }
     for left in &recovery.left {
         let found: Vec<_> = left.found.lines().collect();
         let kind = format!("{:?}", left.intended.kind).to_lowercase();
-        let _ = writeln!(text, "  {kind:<8} {}  {}", left.intended.name, clean(&found.join(" ")));
+        let _ = writeln!(
+            text,
+            "  {kind:<8} {}  {}",
+            left.intended.name,
+            clean(&found.join(" "))
+        );
         let _ = writeln!(text, "           undo: {}", clean(&left.intended.undo));
     }
     if !recovery.alive && recovery.left.is_empty() && recovery.running.is_empty() {

@@ -13,7 +13,7 @@ use crate::session::Session;
 
 use super::live::Live;
 use super::prepare::{self, Asked, Prepared};
-use super::{CommandError, Context, check, output, report};
+use super::{CommandError, Context, check, output};
 
 /// Runs methods without the dashboard, and reports.
 pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, CommandError> {
@@ -28,31 +28,49 @@ pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, Co
     let prepared = prepare::prepare(context, &catalogue, &asked).await?;
     if args.dry_run {
         output::data(&check::dry_run(&prepared))?;
-        return Ok(if prepared.checks.iter().any(|one| one.refusal().is_some()) { 4 } else { 0 });
+        return Ok(
+            if prepared.checks.iter().any(|one| one.refusal().is_some()) {
+                4
+            } else {
+                0
+            },
+        );
     }
     allowed(context, &args, &prepared)?;
     let session = session_id();
-    let file = args.record.clone().unwrap_or_else(|| recording_file(context, &session));
+    let file = args
+        .record
+        .clone()
+        .unwrap_or_else(|| recording_file(context, &session));
     let writer = Writer::create(&file)?;
     let fold = Arc::new(Mutex::new(Session::default()));
     let live = Arc::new(Live::new(writer, Arc::clone(&fold), args.events));
     let control = Control::default();
     let signals = tokio::spawn(stop_on_signal(control.clone(), Arc::clone(&live)));
-    let end = sitting(session, prepared, &asked, Arc::clone(&live), control).conduct().await;
+    let sink: Arc<dyn Sink> = Arc::clone(&live) as Arc<dyn Sink>;
+    let end = sitting(session, prepared, &asked, sink, control)
+        .conduct()
+        .await;
     signals.abort();
     let fold = fold.lock().unwrap_or_else(PoisonError::into_inner);
     if !args.events {
-        output::data(&report::render(args.format, &[&fold]))?;
+        output::data(&crate::report::render(args.format.into(), &[&*fold]))?;
     }
-    report::talk_of(&fold);
-    output::talk(&format!("comeback: {}; recording: {}", end.reason, file.display()));
+    output::talk(&format!(
+        "comeback: {}; recording: {}",
+        end.reason,
+        file.display()
+    ));
     Ok(end.exit)
 }
 
 /// A new recording in the data folder.
 pub(super) fn recording_file(context: &Context, session: &SessionId) -> PathBuf {
     let day = chrono::Local::now().format("%Y-%m-%d-%H%M%S");
-    context.paths.recordings.join(format!("{day}-{session}.jsonl"))
+    context
+        .paths
+        .recordings
+        .join(format!("{day}-{session}.jsonl"))
 }
 
 /// Everything that a session needs.
@@ -80,7 +98,11 @@ fn allowed(context: &Context, args: &RunArgs, prepared: &Prepared) -> Result<(),
             "--read-only allows probing alone; `comeback check` shows what would run".to_owned(),
         ));
     }
-    if let Some(name) = prepared.hosts.keys().find(|name| context.config.host(name).read_only) {
+    if let Some(name) = prepared
+        .hosts
+        .keys()
+        .find(|name| context.config.host(name).read_only)
+    {
         return Err(CommandError::Refused(format!(
             "{name} is read-only by the configuration {}",
             context.paths.config.display()
@@ -88,11 +110,17 @@ fn allowed(context: &Context, args: &RunArgs, prepared: &Prepared) -> Result<(),
     }
     for (bound, check) in prepared.bounds.iter().zip(&prepared.checks) {
         if let Some(why) = check.refusal() {
-            return Err(CommandError::Refused(format!("{}: {why}", bound.method.name)));
+            return Err(CommandError::Refused(format!(
+                "{}: {why}",
+                bound.method.name
+            )));
         }
         for finding in &check.findings {
             if finding.gravity == Gravity::Warning {
-                output::talk(&format!("comeback: {}: {}", bound.method.name, finding.text));
+                output::talk(&format!(
+                    "comeback: {}: {}",
+                    bound.method.name, finding.text
+                ));
             }
         }
     }
@@ -115,8 +143,13 @@ async fn stop_on_signal(control: Control, live: Arc<Live>) {
             _ = hup.recv() => "SIGHUP",
         };
         if !control.is_stopped() {
-            live.tell(What::Act(Act { act: ActKind::Stop, text: name.to_owned() }));
-            output::talk(&format!("comeback: {name}: stopping, and taking away what this session made"));
+            live.tell(What::Act(Act {
+                act: ActKind::Stop,
+                text: name.to_owned(),
+            }));
+            output::talk(&format!(
+                "comeback: {name}: stopping, and taking away what this session made"
+            ));
         }
         control.stop();
     }

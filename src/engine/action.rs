@@ -15,6 +15,7 @@ use crate::host::supervisor::{Launch, Stopper, pipe_script};
 use crate::method::{self, ExpandedStep, Secret};
 use crate::progress;
 
+use super::EngineError;
 use super::clocks::HERE_RESOLUTION;
 use super::command::{Followed, Following, PATIENCE, follow};
 use super::hashing;
@@ -25,7 +26,6 @@ use super::shell::text_of;
 use super::space::{self, Reading};
 use super::teller::About;
 use super::waiting::{self, Waited};
-use super::EngineError;
 
 /// What a step came to.
 #[derive(Debug)]
@@ -96,7 +96,10 @@ impl Acted {
         let here = followed.here;
         let outcome = &followed.outcome;
         let good = !outcome.status.is_empty()
-            && outcome.status.iter().all(|code| *code == 0 || ok.contains(code));
+            && outcome
+                .status
+                .iter()
+                .all(|code| *code == 0 || ok.contains(code));
         let end = match () {
             () if followed.stopped => EndState::Stopped,
             () if followed.interrupted => EndState::Ok,
@@ -117,15 +120,27 @@ impl Acted {
         acted.end.cause = cause;
         acted.end.host = outcome.stamps;
         acted.time(clock, &followed);
-        acted.values = followed.values.iter().map(|(k, v)| ((*k).to_owned(), v.clone())).collect();
-        acted.values.insert("stdout".to_owned(), text_of(&followed.out).trim().to_owned());
+        acted.values = followed
+            .values
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), v.clone()))
+            .collect();
+        acted.values.insert(
+            "stdout".to_owned(),
+            text_of(&followed.out).trim().to_owned(),
+        );
         acted.figures = followed
             .figures
             .iter()
-            .map(|(name, value, unit, fine)| ((*name).to_owned(), *value, (*unit).to_owned(), *fine))
+            .map(|(name, value, unit, fine)| {
+                ((*name).to_owned(), *value, (*unit).to_owned(), *fine)
+            })
             .collect();
-        acted.marks =
-            followed.marks.iter().map(|(name, at, fine)| ((*name).to_owned(), *at, *fine)).collect();
+        acted.marks = followed
+            .marks
+            .iter()
+            .map(|(name, at, fine)| ((*name).to_owned(), *at, *fine))
+            .collect();
         acted
     }
 
@@ -136,9 +151,10 @@ impl Acted {
             return;
         }
         if clock == Some(Clock::Log) {
-            let printed = followed.figures.iter().find(|(name, _, unit, _)| {
-                *unit == "s" && *name == "duration"
-            });
+            let printed = followed
+                .figures
+                .iter()
+                .find(|(name, _, unit, _)| *unit == "s" && *name == "duration");
             if let Some((_, seconds, _, fine)) = printed {
                 self.end.seconds = Some(*seconds);
                 self.end.clock = Some(Clock::Log);
@@ -146,12 +162,18 @@ impl Acted {
                 return;
             }
         }
-        let Some(stamps) = &followed.outcome.stamps else { return };
+        let Some(stamps) = &followed.outcome.stamps else {
+            return;
+        };
         let wall = stamps.end.seconds_since(stamps.start);
         let stepped = (wall - stamps.uptime).abs() > STEP_SHOWS;
         self.end.seconds = Some(if stepped { stamps.uptime } else { wall });
         self.end.clock = Some(Clock::Host);
-        self.end.resolution = if stepped { UPTIME } else { followed.outcome.resolution };
+        self.end.resolution = if stepped {
+            UPTIME
+        } else {
+            followed.outcome.resolution
+        };
     }
 }
 
@@ -184,13 +206,22 @@ impl Run<'_> {
             Doing::Hash { path, tree, keep } => {
                 return self.hash(step, id, &path, tree, keep, host_name).await;
             }
-            Doing::Space { settle, reads, limit } => {
-                return self.space(step, id, settle.as_deref(), &reads, limit, host_name).await;
+            Doing::Space {
+                settle,
+                reads,
+                limit,
+            } => {
+                return self
+                    .space(step, id, settle.as_deref(), &reads, limit, host_name)
+                    .await;
             }
             Doing::Join(name) => return self.join(&name).await,
-            Doing::Port { address, port, banner, limit } => {
-                waiting::port(&address, &port, &banner, limit, control).await
-            }
+            Doing::Port {
+                address,
+                port,
+                banner,
+                limit,
+            } => waiting::port(&address, &port, &banner, limit, control).await,
             Doing::Until { script, limit } => {
                 let host = self.connected(host_name)?;
                 waiting::command(host.as_ref(), &script, limit, control).await
@@ -202,9 +233,9 @@ impl Run<'_> {
 
     fn connected(&self, name: &str) -> Result<crate::host::SharedHost, EngineError> {
         let known = self.shared.hosts.get(name);
-        known.map(|known| Arc::clone(&known.host)).ok_or_else(|| {
-            EngineError::Refused(format!("the host {name:?} is not connected"))
-        })
+        known
+            .map(|known| Arc::clone(&known.host))
+            .ok_or_else(|| EngineError::Refused(format!("the host {name:?} is not connected")))
     }
 
     async fn command(
@@ -219,8 +250,16 @@ impl Run<'_> {
             [one] => one.clone(),
             many => pipe_script(many),
         };
-        let filling = Filling { bound: self.bound, step, context };
-        let expect = step.step.expect.as_ref().and_then(|text| filling.number(text).ok());
+        let filling = Filling {
+            bound: self.bound,
+            step,
+            context,
+        };
+        let expect = step
+            .step
+            .expect
+            .as_ref()
+            .and_then(|text| filling.number(text).ok());
         let watch = match &step.step.watch {
             Some(text) => Some((self.connected(host_name)?, filling.shell(text)?)),
             None => None,
@@ -244,7 +283,8 @@ impl Run<'_> {
             watch,
             until,
         };
-        self.launch(step, id, &text, launch, following, host_name).await
+        self.launch(step, id, &text, launch, following, host_name)
+            .await
     }
 
     async fn launch(
@@ -278,7 +318,9 @@ impl Run<'_> {
     }
 
     fn clock_note(&self, id: &StepId, followed: &Followed) {
-        let Some(stamps) = &followed.outcome.stamps else { return };
+        let Some(stamps) = &followed.outcome.stamps else {
+            return;
+        };
         let wall = stamps.end.seconds_since(stamps.start);
         if (wall - stamps.uptime).abs() > STEP_SHOWS {
             self.shared.teller.note(
@@ -293,23 +335,39 @@ impl Run<'_> {
     }
 
     // Secrets are made or asked for here, and go nowhere but into this.
-    fn stdin(&mut self, step: &ExpandedStep, context: &Value) -> Result<Option<Vec<u8>>, EngineError> {
+    fn stdin(
+        &mut self,
+        step: &ExpandedStep,
+        context: &Value,
+    ) -> Result<Option<Vec<u8>>, EngineError> {
         if let Some(Secret { name, ask }) = &step.step.secret {
             if ask.is_some() {
-                return Err(EngineError::Refused(format!("{}: nobody is there to ask for {name}", step.name)));
+                return Err(EngineError::Refused(format!(
+                    "{}: nobody is there to ask for {name}",
+                    step.name
+                )));
             }
             let mut random = rand::rng();
-            let made: String = (0..24).map(|_| char::from(random.sample(rand::distr::Alphanumeric))).collect();
+            let made: String = (0..24)
+                .map(|_| char::from(random.sample(rand::distr::Alphanumeric)))
+                .collect();
             self.secrets.insert(name.clone(), Value::from(made));
         }
-        let Some(source) = &step.step.stdin else { return Ok(None) };
+        let Some(source) = &step.step.stdin else {
+            return Ok(None);
+        };
         let with_secrets = {
             let mut values = self.values.clone();
             values.extend(self.secrets.clone());
-            self.bound.context(&self.names, &values, step.item.as_ref(), &step.step)
+            self.bound
+                .context(&self.names, &values, step.item.as_ref(), &step.step)
         };
         let _ = context;
-        let filling = Filling { bound: self.bound, step, context: &with_secrets };
+        let filling = Filling {
+            bound: self.bound,
+            step,
+            context: &with_secrets,
+        };
         Ok(Some(filling.text(source)?.into_bytes()))
     }
 
@@ -348,7 +406,15 @@ impl Run<'_> {
                 watch: None,
                 until: None,
             };
-            self.launch(step, id, &made.script, Launch::default(), following, host_name).await?
+            self.launch(
+                step,
+                id,
+                &made.script,
+                Launch::default(),
+                following,
+                host_name,
+            )
+            .await?
         };
         self.sample_note(id, acted.values.get("stdout").map_or("", String::as_str));
         Ok(acted)
@@ -356,10 +422,19 @@ impl Run<'_> {
 
     // USERS, rule 9: what packs to less than nine tenths measures a compressor.
     fn sample_note(&self, id: &StepId, said: &str) {
-        let about = About { step: Some(id), ..About::default() };
-        let Some(line) = said.lines().find(|line| line.starts_with("sample: ")) else { return };
-        let mut numbers = line.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
-        let (Some(whole), Some(packed)) = (numbers.next(), numbers.next()) else { return };
+        let about = About {
+            step: Some(id),
+            ..About::default()
+        };
+        let Some(line) = said.lines().find(|line| line.starts_with("sample: ")) else {
+            return;
+        };
+        let mut numbers = line
+            .split_whitespace()
+            .filter_map(|word| word.parse::<u64>().ok());
+        let (Some(whole), Some(packed)) = (numbers.next(), numbers.next()) else {
+            return;
+        };
         if whole == 0 || (packed as f64) < 0.9 * whole as f64 {
             self.shared.teller.note(
                 Level::Warning,
@@ -381,12 +456,21 @@ impl Run<'_> {
         let begin = self.now();
         let taken = hashing::take(self.shared, host_name, path, tree, id.as_str()).await?;
         let here = (begin, self.now());
-        let Some(taken) = taken else { return Ok(Acted::new(EndState::Stopped, here)) };
+        let Some(taken) = taken else {
+            return Ok(Acted::new(EndState::Stopped, here));
+        };
         let mut acted = Acted::new(EndState::Ok, here);
-        acted.values.insert("bytes".to_owned(), taken.bytes.to_string());
-        acted.values.insert("files".to_owned(), taken.files.to_string());
+        acted
+            .values
+            .insert("bytes".to_owned(), taken.bytes.to_string());
+        acted
+            .values
+            .insert("files".to_owned(), taken.files.to_string());
         if let Some(remark) = taken.remark() {
-            let about = About { step: Some(id), ..About::default() };
+            let about = About {
+                step: Some(id),
+                ..About::default()
+            };
             self.shared.teller.note(Level::Remark, remark, about);
         }
         match keep {
@@ -395,13 +479,19 @@ impl Run<'_> {
             }
             Err(like) => {
                 let Some(before) = self.hashes.get(&like) else {
-                    return Err(EngineError::Refused(format!("nothing is kept under {like:?}")));
+                    return Err(EngineError::Refused(format!(
+                        "nothing is kept under {like:?}"
+                    )));
                 };
                 let compared = hashing::compare(self.shared, before, &taken).await?;
                 acted.proof = Some(Proof {
                     run: self.planned.run.clone(),
                     step: id.clone(),
-                    of: step.step.proves.clone().unwrap_or_else(|| "restored".to_owned()),
+                    of: step
+                        .step
+                        .proves
+                        .clone()
+                        .unwrap_or_else(|| "restored".to_owned()),
                     by: compared.by,
                     verdict: compared.same,
                     expected: Some(before.digest.clone()),
@@ -426,16 +516,26 @@ impl Run<'_> {
     ) -> Result<Acted, EngineError> {
         let begin = self.now();
         let host = self.connected(host_name)?;
-        let Reading { logical, stored, held, settled, why } =
-            space::read(host.as_ref(), settle, reads, limit).await?;
+        let Reading {
+            logical,
+            stored,
+            held,
+            settled,
+            why,
+        } = space::read(host.as_ref(), settle, reads, limit).await?;
         if let Some(bytes) = stored.or(logical).or(held) {
-            self.figures.insert(Self::space_key(&step.step), bytes.0 as f64);
+            self.figures
+                .insert(Self::space_key(&step.step), bytes.0 as f64);
         }
         self.shared.teller.tell(What::Space(Space {
             run: self.planned.run.clone(),
             step: id.clone(),
             name: step.name.clone(),
-            series: step.step.series.clone().unwrap_or_else(|| self.series.clone()),
+            series: step
+                .step
+                .series
+                .clone()
+                .unwrap_or_else(|| self.series.clone()),
             logical,
             stored,
             held,
@@ -457,7 +557,13 @@ impl Run<'_> {
     }
 
     async fn end_of(&self, background: Background) -> StepEnd {
-        let Background { id, ok, clock, handle, .. } = background;
+        let Background {
+            id,
+            ok,
+            clock,
+            handle,
+            ..
+        } = background;
         let acted = match handle.await {
             Ok(followed) => Acted::followed(followed, clock, &ok),
             Err(why) => Acted::failed(why.to_string(), self.shared.began),
@@ -475,7 +581,9 @@ impl Run<'_> {
                 labels: crate::event::Labels::new(),
             }));
         }
-        self.shared.teller.step(&id, StepState::Ended(acted.end.clone()));
+        self.shared
+            .teller
+            .step(&id, StepState::Ended(acted.end.clone()));
         acted.end
     }
 

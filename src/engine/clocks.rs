@@ -36,19 +36,32 @@ impl Moments {
         here: (f64, f64),
     ) {
         let on_host = |seconds: f64| stamps.map(|_| (host.to_owned(), seconds));
-        let (start, end) =
-            stamps.map_or((0.0, 0.0), |s| (s.start.0 as f64 / 1e9, s.end.0 as f64 / 1e9));
+        let (start, end) = stamps.map_or((0.0, 0.0), |s| {
+            (s.start.0 as f64 / 1e9, s.end.0 as f64 / 1e9)
+        });
         self.all.insert(
             format!("{name} start"),
-            Moment { host: on_host(start), here: here.0, resolution },
+            Moment {
+                host: on_host(start),
+                here: here.0,
+                resolution,
+            },
         );
-        self.all
-            .insert(format!("{name} end"), Moment { host: on_host(end), here: here.1, resolution });
+        self.all.insert(
+            format!("{name} end"),
+            Moment {
+                host: on_host(end),
+                here: here.1,
+                resolution,
+            },
+        );
     }
 
     /// Keeps a mark: seconds since the step's begin, by the clock that told it.
     pub fn mark(&mut self, step: &str, mark: &str, at: f64, resolution: f64) {
-        let Some(start) = self.all.get(&format!("{step} start")).cloned() else { return };
+        let Some(start) = self.all.get(&format!("{step} start")).cloned() else {
+            return;
+        };
         let moment = Moment {
             host: start.host.map(|(host, seconds)| (host, seconds + at)),
             here: start.here + at,
@@ -70,7 +83,13 @@ impl Moments {
     }
 
     /// The sample of a method's clock; absent where one of its ends did not happen.
-    pub fn sample(&self, clock: &ClockDef, run: &RunId, series: &str, labels: &Labels) -> Option<Sample> {
+    pub fn sample(
+        &self,
+        clock: &ClockDef,
+        run: &RunId,
+        series: &str,
+        labels: &Labels,
+    ) -> Option<Sample> {
         let (value, kind, resolution) = self.between(&clock.from, &clock.to)?;
         Some(Sample {
             run: run.clone(),
@@ -92,7 +111,11 @@ mod tests {
     use crate::event::Stamp;
 
     fn stamps(start: u64, end: u64) -> HostStamps {
-        HostStamps { start: Stamp(start * 1_000_000_000), end: Stamp(end * 1_000_000_000), uptime: 0.0 }
+        HostStamps {
+            start: Stamp(start * 1_000_000_000),
+            end: Stamp(end * 1_000_000_000),
+            uptime: 0.0,
+        }
     }
 
     #[test]
@@ -101,10 +124,19 @@ mod tests {
         moments.step("a", "one", Some(&stamps(100, 110)), 0.01, (1.0, 11.0));
         moments.step("b", "one", Some(&stamps(120, 130)), 0.02, (21.0, 31.0));
         moments.step("c", "two", Some(&stamps(900, 910)), 0.01, (41.0, 51.0));
-        assert_eq!(moments.between("a start", "b end"), Some((30.0, Clock::Host, 0.02)));
-        assert_eq!(moments.between("a start", "c end"), Some((50.0, Clock::Here, HERE_RESOLUTION)));
+        assert_eq!(
+            moments.between("a start", "b end"),
+            Some((30.0, Clock::Host, 0.02))
+        );
+        assert_eq!(
+            moments.between("a start", "c end"),
+            Some((50.0, Clock::Here, HERE_RESOLUTION))
+        );
         assert_eq!(moments.between("a start", "nowhere"), None);
         moments.mark("b", "100 %", 4.0, 1.0);
-        assert_eq!(moments.between("b 100 %", "b end"), Some((6.0, Clock::Host, 1.0)));
+        assert_eq!(
+            moments.between("b 100 %", "b end"),
+            Some((6.0, Clock::Host, 1.0))
+        );
     }
 }

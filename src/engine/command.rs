@@ -138,7 +138,12 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
             }
             Some(bytes) = looks.recv() => hearing.looked(bytes),
         }
-        if !ending && hearing.follow.until.is_some_and(|until| hearing.moved >= until) {
+        if !ending
+            && hearing
+                .follow
+                .until
+                .is_some_and(|until| hearing.moved >= until)
+        {
             ending = true;
             hearing.done.interrupted = true;
             let stopper = stopper.clone();
@@ -175,17 +180,38 @@ fn watching(follow: &Following) -> mpsc::Receiver<u64> {
 impl Hearing {
     fn hear(&mut self, heard: Heard) {
         match heard {
-            Heard::Output { stream, offset, bytes } => self.output(stream, offset, &bytes),
-            Heard::Gap { stream, offset, bytes } => {
+            Heard::Output {
+                stream,
+                offset,
+                bytes,
+            } => self.output(stream, offset, &bytes),
+            Heard::Gap {
+                stream,
+                offset,
+                bytes,
+            } => {
                 self.flush(true);
                 let step = self.follow.step.clone();
-                self.follow.teller.tell(What::Gap(Gap { step, stream, offset, bytes }));
+                self.follow.teller.tell(What::Gap(Gap {
+                    step,
+                    stream,
+                    offset,
+                    bytes,
+                }));
             }
             Heard::LinkLost { why } => {
-                self.note(Level::Warning, format!("the connection was lost ({why}); the command goes on and is followed again"));
+                self.note(
+                    Level::Warning,
+                    format!(
+                        "the connection was lost ({why}); the command goes on and is followed again"
+                    ),
+                );
             }
             Heard::LinkBack => {
-                self.note(Level::Remark, "the connection is back; the log goes on from its byte".to_owned());
+                self.note(
+                    Level::Remark,
+                    "the connection is back; the log goes on from its byte".to_owned(),
+                );
             }
             Heard::Ended(_) => {}
         }
@@ -220,14 +246,21 @@ impl Hearing {
 
     fn flush(&mut self, end: bool) {
         let step = &self.follow.step;
-        let chunks = self.out.take(step, end).into_iter().chain(self.err.take(step, end));
+        let chunks = self
+            .out
+            .take(step, end)
+            .into_iter()
+            .chain(self.err.take(step, end));
         for chunk in chunks {
             self.follow.teller.tell(What::Log(chunk));
         }
     }
 
     fn note(&self, level: Level, text: String) {
-        let about = About { step: Some(&self.follow.step), ..About::default() };
+        let about = About {
+            step: Some(&self.follow.step),
+            ..About::default()
+        };
         self.follow.teller.note(level, text, about);
     }
 
@@ -251,7 +284,12 @@ impl Hearing {
                 Finding::Value { name, value } => {
                     self.done.values.insert(name, value);
                 }
-                Finding::Figure { name, value, unit, resolution } => {
+                Finding::Figure {
+                    name,
+                    value,
+                    unit,
+                    resolution,
+                } => {
                     self.done.figures.push((name, value, unit, resolution));
                 }
                 Finding::Warning(text) => self.note(Level::Warning, text),
@@ -263,7 +301,15 @@ impl Hearing {
     }
 
     fn progress(&mut self, finding: &Finding) {
-        let Finding::Progress { kind, done, total, percent } = finding else { return };
+        let Finding::Progress {
+            kind,
+            done,
+            total,
+            percent,
+        } = finding
+        else {
+            return;
+        };
         if let Some(done) = done {
             self.moved = self.moved.max(*done);
         }

@@ -69,7 +69,10 @@ pub(super) struct Shared {
 
 impl Shared {
     pub fn session_dir(&self, host: &str) -> String {
-        let state = self.hosts.get(host).map_or("", |known| known.info.facts.state.as_str());
+        let state = self
+            .hosts
+            .get(host)
+            .map_or("", |known| known.info.facts.state.as_str());
         format!("{state}/{}", self.session)
     }
 }
@@ -98,13 +101,19 @@ impl Sitting {
         };
         let end = match stage.open().await {
             Ok(()) => stage.runs().await,
-            Err(why) => End { exit: why.exit(), reason: why.to_string() },
+            Err(why) => End {
+                exit: why.exit(),
+                reason: why.to_string(),
+            },
         };
         stage.close().await;
         teller.tell(What::End(end.clone()));
         match teller.commit() {
             Ok(()) => end,
-            Err(why) => End { exit: end.exit.max(1), reason: format!("{}; {why}", end.reason) },
+            Err(why) => End {
+                exit: end.exit.max(1),
+                reason: format!("{}; {why}", end.reason),
+            },
         }
     }
 
@@ -149,11 +158,16 @@ impl Stage {
             let supervisor = Supervisor::new(Arc::clone(&known.host), dir);
             supervisor.prepare().await?;
             self.keepers.push(supervisor.keeper().await?);
-            self.shared.supervisors.insert(name.clone(), Arc::new(supervisor));
+            self.shared
+                .supervisors
+                .insert(name.clone(), Arc::new(supervisor));
         }
         for planned in &self.plan.runs {
             let state = RunState::Queued;
-            self.shared.teller.tell(What::Run(RunChange { run: planned.run.clone(), state }));
+            self.shared.teller.tell(What::Run(RunChange {
+                run: planned.run.clone(),
+                state,
+            }));
         }
         self.shared.teller.commit()?;
         self.lock().await
@@ -165,12 +179,19 @@ impl Stage {
             .bounds
             .iter()
             .filter(|bound| !bound.binding.subject.own)
-            .map(|bound| (bound.binding.host().to_owned(), bound.binding.subject.to_string()))
+            .map(|bound| {
+                (
+                    bound.binding.host().to_owned(),
+                    bound.binding.subject.to_string(),
+                )
+            })
             .collect();
         wanted.sort();
         wanted.dedup();
         for (host, subject) in wanted {
-            let Some(known) = self.shared.hosts.get(&host) else { continue };
+            let Some(known) = self.shared.hosts.get(&host) else {
+                continue;
+            };
             let session = self.shared.session.as_str();
             let intended = Intended {
                 run: "session".into(),
@@ -214,9 +235,15 @@ impl Stage {
         for (at, planned) in self.plan.runs.iter().enumerate() {
             self.shared.control.may_go_on().await;
             if self.shared.control.is_stopped() {
-                return End { exit: 130, reason: format!("stopped after {good} of {total} runs") };
+                return End {
+                    exit: 130,
+                    reason: format!("stopped after {good} of {total} runs"),
+                };
             }
-            let Some(bound) = self.bounds.iter().find(|bound| bound.binding.id == planned.binding)
+            let Some(bound) = self
+                .bounds
+                .iter()
+                .find(|bound| bound.binding.id == planned.binding)
             else {
                 continue;
             };
@@ -229,31 +256,51 @@ impl Stage {
                     return End { exit: 130, reason };
                 }
                 EndState::Failed | EndState::Lost => {
-                    let why = ended.cause.unwrap_or_else(|| "no reason is known".to_owned());
+                    let why = ended
+                        .cause
+                        .unwrap_or_else(|| "no reason is known".to_owned());
                     let rest = total - at - 1;
                     let reason = format!(
                         "run {} of {total} {}: {why}{}",
                         at + 1,
                         ended.end,
-                        if rest > 0 { format!("; {rest} runs were not started") } else { String::new() }
+                        if rest > 0 {
+                            format!("; {rest} runs were not started")
+                        } else {
+                            String::new()
+                        }
                     );
-                    return End { exit: ended.exit.max(1), reason };
+                    return End {
+                        exit: ended.exit.max(1),
+                        reason,
+                    };
                 }
             }
             proofs &= ended.proved;
         }
         if proofs {
-            End { exit: 0, reason: format!("{good} of {total} runs done and verified") }
+            End {
+                exit: 0,
+                reason: format!("{good} of {total} runs done and verified"),
+            }
         } else {
-            End { exit: 1, reason: format!("{good} of {total} runs done; not all were verified") }
+            End {
+                exit: 1,
+                reason: format!("{good} of {total} runs done; not all were verified"),
+            }
         }
     }
 
     async fn close(&mut self) {
         let teller = self.shared.teller.clone();
         for (held, open) in &mut self.locks {
-            let Some(known) = self.shared.hosts.get(&held.host) else { continue };
-            let about = About { host: Some(&held.host), ..About::default() };
+            let Some(known) = self.shared.hosts.get(&held.host) else {
+                continue;
+            };
+            let about = About {
+                host: Some(&held.host),
+                ..About::default()
+            };
             match lock::release(known.host.as_ref(), held).await {
                 Ok(()) => {
                     open.undone = true;
@@ -268,12 +315,18 @@ impl Stage {
                         leave: open.id.clone(),
                         state: crate::event::LeaveState::Undone,
                     }));
-                    let entry = journal::Entry::Undone { leave: open.id.clone() };
+                    let entry = journal::Entry::Undone {
+                        leave: open.id.clone(),
+                    };
                     let dir = self.shared.session_dir(&held.host);
                     let _ = journal::append(known.host.as_ref(), &dir, &entry).await;
                 }
                 Err(why) => {
-                    teller.note(Level::Warning, format!("the lock on {} stays: {why}", held.subject), about);
+                    teller.note(
+                        Level::Warning,
+                        format!("the lock on {} stays: {why}", held.subject),
+                        about,
+                    );
                 }
             }
         }
@@ -287,8 +340,15 @@ impl Stage {
                 _ => Journal::Keep,
             };
             if let Err(why) = supervisor.finish(open).await {
-                let about = About { host: Some(name), ..About::default() };
-                teller.note(Level::Warning, format!("the state folder stays: {why}"), about);
+                let about = About {
+                    host: Some(name),
+                    ..About::default()
+                };
+                teller.note(
+                    Level::Warning,
+                    format!("the state folder stays: {why}"),
+                    about,
+                );
             }
         }
     }

@@ -12,7 +12,10 @@ pub struct Control {
 
 impl Default for Control {
     fn default() -> Self {
-        Self { stop: CancellationToken::new(), pause: watch::Sender::new(false) }
+        Self {
+            stop: CancellationToken::new(),
+            pause: watch::Sender::new(false),
+        }
     }
 }
 

@@ -30,14 +30,20 @@ pub struct Confirmation {
 pub fn parse_subject(text: &str) -> Result<(Option<String>, SubjectKind, String), String> {
     let expected = || {
         let kinds: Vec<_> = SubjectKind::ALL.iter().map(|kind| kind.name()).collect();
-        format!("expected [HOST/]KIND:ID with KIND one of {}, not {text:?}", kinds.join(", "))
+        format!(
+            "expected [HOST/]KIND:ID with KIND one of {}, not {text:?}",
+            kinds.join(", ")
+        )
     };
     let (head, id) = text.split_once(':').ok_or_else(expected)?;
     let (host, kind) = match head.rsplit_once('/') {
         Some((host, kind)) => (Some(host.to_owned()), kind),
         None => (None, head),
     };
-    let kind = SubjectKind::ALL.into_iter().find(|known| known.name() == kind).ok_or_else(expected)?;
+    let kind = SubjectKind::ALL
+        .into_iter()
+        .find(|known| known.name() == kind)
+        .ok_or_else(expected)?;
     if id.is_empty() || host.as_ref().is_some_and(String::is_empty) || id.contains('\0') {
         return Err(expected());
     }
@@ -82,7 +88,10 @@ impl Weighed<'_> {
             ));
         }
         let Some((kind, id)) = self.what.split_once(':') else {
-            return refused(format!("{:?} is not destroyed: expected KIND:ID", self.what));
+            return refused(format!(
+                "{:?} is not destroyed: expected KIND:ID",
+                self.what
+            ));
         };
         if !self.made_here(id) {
             if !self.subject.marked {
@@ -94,7 +103,10 @@ impl Weighed<'_> {
             let said = self.confirmed.iter().any(|word| {
                 word.kind.name() == kind
                     && word.id == id
-                    && word.host.as_deref().is_none_or(|host| host == self.host.name())
+                    && word
+                        .host
+                        .as_deref()
+                        .is_none_or(|host| host == self.host.name())
             });
             if !said {
                 return refused(format!(
@@ -115,7 +127,9 @@ impl Weighed<'_> {
     }
 
     async fn still_the_same(&self, id: &str) -> Result<(), EngineError> {
-        let Some(before) = self.identities.get(id) else { return Ok(()) };
+        let Some(before) = self.identities.get(id) else {
+            return Ok(());
+        };
         let now = identity(self.host, id).await?;
         if now == *before {
             return Ok(());
@@ -133,7 +147,13 @@ pub(super) async fn identity(host: &dyn Host, path: &str) -> Result<String, Engi
         "if [ -L {p} ]; then echo link; elif [ -e {p} ]; then stat -c 'device %d, inode %i' -- {p}; else echo nothing; fi",
         p = quote(path)
     );
-    script(host, "look at the target again", &text, Duration::from_secs(60)).await
+    script(
+        host,
+        "look at the target again",
+        &text,
+        Duration::from_secs(60),
+    )
+    .await
 }
 
 #[cfg(test)]
@@ -148,7 +168,11 @@ mod tests {
         );
         assert_eq!(
             parse_subject("root@pve1/vm:9001").unwrap(),
-            (Some("root@pve1".to_owned()), SubjectKind::Vm, "9001".to_owned())
+            (
+                Some("root@pve1".to_owned()),
+                SubjectKind::Vm,
+                "9001".to_owned()
+            )
         );
         for wrong in ["", "dir", "dir:", "folder:/x", "/dir:/x"] {
             assert!(parse_subject(wrong).is_err(), "{wrong}");

@@ -8,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::event::{Facts, Stream};
 use crate::host::hashing::{
-    HashError, Lists, Manifest, compare_script, file_script, hash_file, hash_tree, parse, tree_script,
+    HashError, Lists, Manifest, compare_script, file_script, hash_file, hash_tree, parse,
+    tree_script,
 };
 use crate::host::supervisor::{Heard, Launch};
 
@@ -45,7 +46,13 @@ pub(super) struct Compared {
 /// The shell text that stands for a hash; on this machine the same is done in this process.
 pub(super) fn text(path: &str, tree: bool, facts: &Facts) -> String {
     if tree {
-        tree_script(path, &Lists { folder: "‹lists›".to_owned() }, facts)
+        tree_script(
+            path,
+            &Lists {
+                folder: "‹lists›".to_owned(),
+            },
+            facts,
+        )
     } else {
         file_script(path)
     }
@@ -72,7 +79,9 @@ pub(super) async fn take(
             None => return Ok(None),
         }
     } else {
-        let lists = Lists { folder: format!("{}/lists-{step}", shared.session_dir(host)) };
+        let lists = Lists {
+            folder: format!("{}/lists-{step}", shared.session_dir(host)),
+        };
         let script = if tree {
             tree_script(path, &lists, &known.info.facts)
         } else {
@@ -80,8 +89,7 @@ pub(super) async fn take(
         };
         match there(shared, host, step, &script).await? {
             Some(said) => {
-                let manifest =
-                    parse(&said, &known.info.facts).map_err(|why| failed(host, &why))?;
+                let manifest = parse(&said, &known.info.facts).map_err(|why| failed(host, &why))?;
                 (manifest, tree.then_some(lists))
             }
             None => return Ok(None),
@@ -110,7 +118,11 @@ async fn here(shared: &Shared, path: &str, tree: bool) -> Option<Result<Manifest
     let (path, token) = (PathBuf::from(path), stop.clone());
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let work = tokio::task::spawn_blocking(move || {
-        if tree { hash_tree(&path, threads, &token) } else { hash_file(&path, &token) }
+        if tree {
+            hash_tree(&path, threads, &token)
+        } else {
+            hash_file(&path, &token)
+        }
     });
     tokio::pin!(work);
     let done = tokio::select! {
@@ -153,7 +165,11 @@ async fn there(
         };
         match heard {
             Some(Heard::Output { stream, bytes, .. }) => {
-                let all = if stream == Stream::Out { &mut out } else { &mut err };
+                let all = if stream == Stream::Out {
+                    &mut out
+                } else {
+                    &mut err
+                };
                 let room = KEEP.saturating_sub(all.len());
                 all.extend(bytes.into_iter().take(room));
             }
@@ -162,12 +178,20 @@ async fn there(
                     Ok(Some(text_of(&out)))
                 } else {
                     let last = text_of(&err);
-                    let why = last.lines().last().unwrap_or("its status is not known").to_owned();
+                    let why = last
+                        .lines()
+                        .last()
+                        .unwrap_or("its status is not known")
+                        .to_owned();
                     Err(failed(host, &why))
                 };
             }
             Some(Heard::Ended(_)) | None => {
-                return if stopped { Ok(None) } else { Err(failed(host, "its status is not known")) };
+                return if stopped {
+                    Ok(None)
+                } else {
+                    Err(failed(host, "its status is not known"))
+                };
             }
             Some(_) => {}
         }
@@ -193,7 +217,8 @@ pub(super) async fn compare(
                 Some(known) => {
                     let text = compare_script(a, b);
                     let patience = Duration::from_secs(600);
-                    let said = script(known.host.as_ref(), "compare the lists", &text, patience).await?;
+                    let said =
+                        script(known.host.as_ref(), "compare the lists", &text, patience).await?;
                     said.lines().take(MOST).map(ToOwned::to_owned).collect()
                 }
                 None => Vec::new(),
@@ -201,11 +226,19 @@ pub(super) async fn compare(
         }
         (false, _, _) => old.differences(new, MOST),
     };
-    let by = if old.made_by == new.made_by && old.meta.is_some() { "sha256+metadata" } else { "sha256" };
+    let by = if old.made_by == new.made_by && old.meta.is_some() {
+        "sha256+metadata"
+    } else {
+        "sha256"
+    };
     Ok(Compared {
         same,
         by: by.to_owned(),
-        share: format!("whole: {} files, {}", new.count, crate::event::Bytes(new.bytes)),
+        share: format!(
+            "whole: {} files, {}",
+            new.count,
+            crate::event::Bytes(new.bytes)
+        ),
         differences,
     })
 }
@@ -213,7 +246,11 @@ pub(super) async fn compare(
 impl Kept {
     /// What a comparison with this one cannot see, in words.
     pub fn remark(&self) -> Option<String> {
-        (self.manifest.meta.is_some() && self.manifest.xattrs.is_none())
-            .then(|| format!("extended attributes are not compared: {} has no getfattr", self.host))
+        (self.manifest.meta.is_some() && self.manifest.xattrs.is_none()).then(|| {
+            format!(
+                "extended attributes are not compared: {} has no getfattr",
+                self.host
+            )
+        })
     }
 }

@@ -54,11 +54,14 @@ pub(super) async fn append(
     line.push(b'\n');
     let journal = quote(&path(session_dir));
     // `sync FILE` is GNU's; elsewhere everything is synced.
-    let text = format!(
-        "umask 077; cat >>{journal} && {{ sync -- {journal} 2>/dev/null || sync; }}"
-    );
+    let text =
+        format!("umask 077; cat >>{journal} && {{ sync -- {journal} 2>/dev/null || sync; }}");
     let answer = ask(host, &text, &line, 1 << 16, PATIENCE).await?;
-    if answer.exit == Exit::Code(0) { Ok(()) } else { Err(failed(reason(&answer))) }
+    if answer.exit == Exit::Code(0) {
+        Ok(())
+    } else {
+        Err(failed(reason(&answer)))
+    }
 }
 
 /// What a session's journal says is still out; nothing where there is none.
@@ -67,7 +70,9 @@ pub(super) async fn read(
     session_dir: &str,
 ) -> Result<Vec<(LeaveId, Intended)>, EngineError> {
     let text = format!("cat -- {} 2>/dev/null || :", quote(&path(session_dir)));
-    Ok(parse(&script(host, "read the journal", &text, PATIENCE).await?))
+    Ok(parse(
+        &script(host, "read the journal", &text, PATIENCE).await?,
+    ))
 }
 
 /// Reads a journal's text. A cut last line was never acted on, and is left out.
@@ -103,8 +108,14 @@ mod tests {
     #[test]
     fn what_was_undone_is_no_longer_open() {
         let lines = [
-            Entry::Intended { leave: "l1".into(), intended: intended("a") },
-            Entry::Intended { leave: "l2".into(), intended: intended("b") },
+            Entry::Intended {
+                leave: "l1".into(),
+                intended: intended("a"),
+            },
+            Entry::Intended {
+                leave: "l2".into(),
+                intended: intended("b"),
+            },
             Entry::Undone { leave: "l1".into() },
         ]
         .map(|entry| serde_json::to_string(&entry).unwrap());

@@ -7,6 +7,7 @@ use crate::host::Host;
 use crate::method::{FOUND, Leaves};
 
 use super::EngineError;
+use super::conduct::Shared;
 use super::journal::{self, Entry};
 use super::preview::Filling;
 use super::shell::{quote, script};
@@ -86,9 +87,18 @@ pub(super) async fn announce(
         state: LeaveState::Intended(intended.clone()),
     }));
     teller.commit()?;
-    let entry = Entry::Intended { leave: id.clone(), intended: intended.clone() };
+    let entry = Entry::Intended {
+        leave: id.clone(),
+        intended: intended.clone(),
+    };
     journal::append(host, session_dir, &entry).await?;
-    Ok(Open { id, intended, finished: false, found: None, undone: false })
+    Ok(Open {
+        id,
+        intended,
+        finished: false,
+        found: None,
+        undone: false,
+    })
 }
 
 /// Looks whether it is there now, and says so.
@@ -99,8 +109,13 @@ pub(super) async fn settle(
 ) -> Result<(), EngineError> {
     let found = look(host, &open.intended.find).await?;
     if !found.is_empty() {
-        let state = LeaveState::Found { found: found.clone() };
-        teller.tell(What::Leave(Leave { leave: open.id.clone(), state }));
+        let state = LeaveState::Found {
+            found: found.clone(),
+        };
+        teller.tell(What::Leave(Leave {
+            leave: open.id.clone(),
+            state,
+        }));
         open.found = Some(found);
     }
     Ok(())
@@ -130,21 +145,21 @@ pub(super) async fn take_away(host: &dyn Host, intended: &Intended) -> Result<()
 
 /// Says that it is gone, here and in the journal.
 pub(super) async fn gone(teller: &Teller, host: &dyn Host, session_dir: &str, left: &Open) {
-    teller.tell(What::Leave(Leave { leave: left.id.clone(), state: LeaveState::Undone }));
-    let entry = Entry::Undone { leave: left.id.clone() };
+    teller.tell(What::Leave(Leave {
+        leave: left.id.clone(),
+        state: LeaveState::Undone,
+    }));
+    let entry = Entry::Undone {
+        leave: left.id.clone(),
+    };
     // An entry too many is looked for in vain by a recovery.
     let _ = journal::append(host, session_dir, &entry).await;
 }
 
 /// Undoes in reverse. With `keep`, what may hold data stays, and why is said. Where something
 /// cannot be taken away, what was made before it stays as well: it may stand on it.
-pub(super) async fn unwind(
-    teller: &Teller,
-    hosts: &super::Hosts,
-    session_dir: &dyn Fn(&str) -> String,
-    open: &mut [Open],
-    keep: Option<&str>,
-) {
+pub(super) async fn unwind(shared: &Shared, open: &mut [Open], keep: Option<&str>) {
+    let teller = &shared.teller;
     let mut keep = keep.map(ToOwned::to_owned);
     for left in open.iter_mut().rev().filter(|left| !left.undone) {
         let kept = |why: String| {
@@ -159,12 +174,14 @@ pub(super) async fn unwind(
             kept(why.clone());
             continue;
         }
-        let Some(connected) = hosts.get(&left.intended.host) else { continue };
+        let Some(connected) = shared.hosts.get(&left.intended.host) else {
+            continue;
+        };
         let host = connected.host.as_ref();
         match take_away(host, &left.intended).await {
             Ok(()) => {
                 left.undone = true;
-                gone(teller, host, &session_dir(&left.intended.host), left).await;
+                gone(teller, host, &shared.session_dir(&left.intended.host), left).await;
             }
             Err(why) => {
                 kept(why.to_string());

@@ -28,11 +28,16 @@ pub(super) struct Holder {
 }
 
 /// Where locks stand: gone after a reboot, as their sessions are.
-const FOLDERS: &str = "for d in /run/lock /var/lock /tmp; do [ -d \"$d\" ] && [ -w \"$d\" ] && break; done";
+const FOLDERS: &str =
+    "for d in /run/lock /var/lock /tmp; do [ -d \"$d\" ] && [ -w \"$d\" ] && break; done";
 
 fn name(subject: &str) -> String {
     let digest = Sha256::digest(subject.as_bytes());
-    let short: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let short: String = digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("comeback-{short}")
 }
 
@@ -71,7 +76,10 @@ fi"#,
         }));
     }
     let mut word = || lines.next().unwrap_or("unknown").to_owned();
-    Ok(Err(Holder { who: word(), since: word() }))
+    Ok(Err(Holder {
+        who: word(),
+        since: word(),
+    }))
 }
 
 /// Shell text that prints the lock of a session on a subject, or nothing.
@@ -92,5 +100,7 @@ pub(super) const UNDO: &str = r#"rm -f -- "$found/holder" && rmdir -- "$found""#
 /// Where the host is lost, or the lock cannot be taken away.
 pub(super) async fn release(host: &dyn Host, held: &Held) -> Result<(), EngineError> {
     let text = format!("found={}\n{UNDO}", quote(&held.path));
-    script(host, "give the lock back", &text, PATIENCE).await.map(|_| ())
+    script(host, "give the lock back", &text, PATIENCE)
+        .await
+        .map(|_| ())
 }

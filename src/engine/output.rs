@@ -15,7 +15,11 @@ pub(super) const CHUNK: usize = 64 * 1024;
 
 impl Batch {
     pub fn new(stream: Stream) -> Self {
-        Self { stream, offset: 0, bytes: Vec::new() }
+        Self {
+            stream,
+            offset: 0,
+            bytes: Vec::new(),
+        }
     }
 
     /// Whether nothing waits.
@@ -63,7 +67,11 @@ impl Batch {
 
 /// Length without a character that is cut at the end.
 fn border(bytes: &[u8]) -> usize {
-    let tail = bytes.iter().rev().take(4).position(|byte| byte & 0xc0 != 0x80);
+    let tail = bytes
+        .iter()
+        .rev()
+        .take(4)
+        .position(|byte| byte & 0xc0 != 0x80);
     let Some(back) = tail else { return bytes.len() };
     let start = bytes.len() - back - 1;
     let need = match bytes.get(start) {
@@ -72,7 +80,11 @@ fn border(bytes: &[u8]) -> usize {
         Some(lead) if lead & 0xf8 == 0xf0 => 4,
         _ => 1,
     };
-    if start + need > bytes.len() { start } else { bytes.len() }
+    if start + need > bytes.len() {
+        start
+    } else {
+        bytes.len()
+    }
 }
 
 fn chunk(step: &StepId, stream: Stream, offset: u64, bytes: Vec<u8>) -> LogChunk {
@@ -84,7 +96,13 @@ fn chunk(step: &StepId, stream: Stream, offset: u64, bytes: Vec<u8>) -> LogChunk
             (None, Some(coded))
         }
     };
-    LogChunk { step: step.clone(), stream, offset, text, base64 }
+    LogChunk {
+        step: step.clone(),
+        stream,
+        offset,
+        text,
+        base64,
+    }
 }
 
 #[cfg(test)]
@@ -134,6 +152,9 @@ mod tests {
         batch.push(0, &vec![b'x'; 3 * CHUNK + 5]);
         let told = batch.take(&"s1".into(), true);
         assert_eq!(told.len(), 4);
-        assert!(told.iter().all(|chunk| chunk.text.as_ref().unwrap().len() <= CHUNK));
+        assert!(
+            told.iter()
+                .all(|chunk| chunk.text.as_ref().unwrap().len() <= CHUNK)
+        );
     }
 }

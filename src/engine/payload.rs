@@ -49,13 +49,18 @@ pub(super) async fn stream(
     made: &Made,
     control: &Control,
 ) -> Result<Option<Result<String, String>>, HostError> {
-    let Channel { mut stdin, mut output } = host.exec(&made.script).await?;
+    let Channel {
+        mut stdin,
+        mut output,
+    } = host.exec(&made.script).await?;
     let mut bytes = Stream::new(made);
     let feed = async move {
         let mut buffer = vec![0; 256 * 1024];
         loop {
             let count = bytes.fill(&mut buffer);
-            let Some(part) = buffer.get(..count).filter(|part| !part.is_empty()) else { break };
+            let Some(part) = buffer.get(..count).filter(|part| !part.is_empty()) else {
+                break;
+            };
             // A script that gives up breaks this pipe; its exit says why.
             if stdin.write_all(part).await.is_err() {
                 break;
@@ -64,11 +69,19 @@ pub(super) async fn stream(
         let _ = stdin.shutdown().await;
     };
     let read = async {
-        let mut answer = Answer { out: Vec::new(), err: Vec::new(), exit: Exit::Unknown };
+        let mut answer = Answer {
+            out: Vec::new(),
+            err: Vec::new(),
+            exit: Exit::Unknown,
+        };
         while let Some(said) = output.recv().await {
             match said {
-                Said::Out(more) => answer.out.extend(more.iter().take(KEEP - answer.out.len().min(KEEP))),
-                Said::Err(more) => answer.err.extend(more.iter().take(KEEP - answer.err.len().min(KEEP))),
+                Said::Out(more) => answer
+                    .out
+                    .extend(more.iter().take(KEEP - answer.out.len().min(KEEP))),
+                Said::Err(more) => answer
+                    .err
+                    .extend(more.iter().take(KEEP - answer.err.len().min(KEEP))),
                 Said::Exit(exit) => answer.exit = exit,
             }
         }
@@ -97,7 +110,10 @@ pub(super) struct Stream {
 
 impl Stream {
     pub fn new(made: &Made) -> Self {
-        Self { random: StdRng::from_seed(made.seed), left: made.streamed.unwrap_or(0) }
+        Self {
+            random: StdRng::from_seed(made.seed),
+            left: made.streamed.unwrap_or(0),
+        }
     }
 
     /// Fills the buffer with the next bytes, and says how many there are.
@@ -112,7 +128,11 @@ impl Stream {
 }
 
 fn bytes_of(seed: &[u8; 32], from: usize, count: usize) -> String {
-    seed.iter().skip(from).take(count).map(|byte| format!("{byte:02x}")).collect()
+    seed.iter()
+        .skip(from)
+        .take(count)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn source(openssl: bool, seed: &[u8; 32], bytes: &str) -> String {
@@ -157,7 +177,11 @@ sync
         source = source(openssl, &seed, &total.to_string()),
         sample = SAMPLE,
     );
-    Made { script, streamed: (!openssl).then_some(total), seed }
+    Made {
+        script,
+        streamed: (!openssl).then_some(total),
+        seed,
+    }
 }
 
 /// Packs the first 32 MiB, so that nobody measures a compressor.
@@ -184,7 +208,10 @@ pub(super) fn change(
     let (size, files) = (made.0, made.1.max(1));
     let each = (size / files).max(1);
     let written = share(files, overwrite);
-    let deleted = share(files.saturating_sub(written), delete * files as f64 / files.saturating_sub(written).max(1) as f64);
+    let deleted = share(
+        files.saturating_sub(written),
+        delete * files as f64 / files.saturating_sub(written).max(1) as f64,
+    );
     let created = share(files, create);
     let total = (written + created) * each;
     // `dd` by whole blocks and a rest: exact from a pipe, with little memory, on every system.
@@ -220,5 +247,9 @@ echo "{written} overwritten, {deleted} deleted, {created} created, {each} bytes 
         source = source(openssl, &seed, &total.to_string()),
         left = files - deleted + created,
     );
-    Made { script, streamed: (!openssl).then_some(total), seed }
+    Made {
+        script,
+        streamed: (!openssl).then_some(total),
+        seed,
+    }
 }

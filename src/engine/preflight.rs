@@ -74,12 +74,21 @@ pub async fn examine(
     bound: &Bound,
     confirmed: &[Confirmation],
 ) -> Result<Check, ExamineError> {
-    let mut check = Check { binding: bound.binding.id.clone(), ..Check::default() };
+    let mut check = Check {
+        binding: bound.binding.id.clone(),
+        ..Check::default()
+    };
     needs(bound, &mut check)?;
     shape(bound, &mut check);
     for info in bound.hosts.values() {
         if info.facts.state.is_empty() {
-            check.find(Gravity::Refused, format!("{}: there is no folder that can be written for the state of a session", info.name));
+            check.find(
+                Gravity::Refused,
+                format!(
+                    "{}: there is no folder that can be written for the state of a session",
+                    info.name
+                ),
+            );
         }
     }
     let role = bound.method.roles.first().map_or("source", String::as_str);
@@ -108,16 +117,27 @@ fn needs(bound: &Bound, check: &mut Check) -> Result<(), MethodError> {
         if !bound.needed(need.when.as_deref())? {
             continue;
         }
-        let Some(info) = bound.hosts.get(need.on.as_ref().unwrap_or(&first)) else { continue };
+        let Some(info) = bound.hosts.get(need.on.as_ref().unwrap_or(&first)) else {
+            continue;
+        };
         if need.tool == "root" {
             if info.facts.uid != 0 {
-                check.find(Gravity::Refused, format!("needs root on {}; the login is {}", info.name, info.facts.user));
+                check.find(
+                    Gravity::Refused,
+                    format!(
+                        "needs root on {}; the login is {}",
+                        info.name, info.facts.user
+                    ),
+                );
             }
         } else if !info.facts.tools.contains_key(&need.tool) {
             let package = package(&need.tool);
             check.find(
                 Gravity::Refused,
-                format!("needs {}, which is not on {} (Debian: apt install {package})", need.tool, info.name),
+                format!(
+                    "needs {}, which is not on {} (Debian: apt install {package})",
+                    need.tool, info.name
+                ),
             );
         }
     }
@@ -141,13 +161,29 @@ fn shape(bound: &Bound, check: &mut Check) {
     for step in &bound.steps {
         let step = &step.step;
         if step.clock == Some(Clock::Task) {
-            check.find(Gravity::Refused, format!("step {:?} is timed by a Proxmox task index, which this version does not read", step.name));
+            check.find(
+                Gravity::Refused,
+                format!(
+                    "step {:?} is timed by a Proxmox task index, which this version does not read",
+                    step.name
+                ),
+            );
         }
         if let Action::Pipe(members) = &step.action {
             let on = |role: Option<&String>| bound.host(role.unwrap_or(&step.on)).to_owned();
-            let hosts: Vec<_> = members.iter().map(|member| on(member.on.as_ref())).collect();
+            let hosts: Vec<_> = members
+                .iter()
+                .map(|member| on(member.on.as_ref()))
+                .collect();
             if hosts.windows(2).any(|pair| pair.first() != pair.last()) {
-                check.find(Gravity::Refused, format!("step {:?} pipes between {}; this version pipes on one host only", step.name, hosts.join(" and ")));
+                check.find(
+                    Gravity::Refused,
+                    format!(
+                        "step {:?} pipes between {}; this version pipes on one host only",
+                        step.name,
+                        hosts.join(" and ")
+                    ),
+                );
             }
         }
     }
@@ -174,31 +210,60 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
     let (state, scratch_at, free) = (next(), next(), next());
     match state.as_str() {
         "open" => {}
-        "none" => check.find(Gravity::Refused, format!("{}: the scratch folder's parent {} is not there; make it, or say --sandbox DIR", host.name(), bound.sandbox)),
-        _ => check.find(Gravity::Refused, format!("{}: nothing can be written in {}; say --sandbox DIR", host.name(), bound.sandbox)),
+        "none" => check.find(
+            Gravity::Refused,
+            format!(
+                "{}: the scratch folder's parent {} is not there; make it, or say --sandbox DIR",
+                host.name(),
+                bound.sandbox
+            ),
+        ),
+        _ => check.find(
+            Gravity::Refused,
+            format!(
+                "{}: nothing can be written in {}; say --sandbox DIR",
+                host.name(),
+                bound.sandbox
+            ),
+        ),
     }
     if named {
         let (state, at, mark, size) = (next(), next(), next(), next());
         let id = &subject.id;
         match state.as_str() {
             "open" => {}
-            "none" => check.find(Gravity::Refused, format!("{}: the subject {id} is no directory there", host.name())),
-            _ => check.find(Gravity::Refused, format!("{}: the subject {id} cannot be read", host.name())),
+            "none" => check.find(
+                Gravity::Refused,
+                format!("{}: the subject {id} is no directory there", host.name()),
+            ),
+            _ => check.find(
+                Gravity::Refused,
+                format!("{}: the subject {id} cannot be read", host.name()),
+            ),
         }
         check.marked = mark == "marked";
         check.bytes = size.parse().ok().map(|kib: u64| Bytes(kib * 1024));
         overlap(&at, &scratch_at, check);
     } else if let Some(size) = bound.settings.get("size") {
-        check.bytes = u64::try_from(size.value().as_i64().unwrap_or(0)).ok().map(Bytes);
+        check.bytes = u64::try_from(size.value().as_i64().unwrap_or(0))
+            .ok()
+            .map(Bytes);
     }
-    room(bound, check, free.parse().ok().map(|kib: u64| Bytes(kib * 1024)), host.name());
+    room(
+        bound,
+        check,
+        free.parse().ok().map(|kib: u64| Bytes(kib * 1024)),
+        host.name(),
+    );
     Ok(())
 }
 
 // A scratch folder in the subject would be copied into itself, and would change what is only read.
 fn overlap(subject: &str, scratch: &str, check: &mut Check) {
     let inside = |inner: &str, outer: &str| {
-        inner.strip_prefix(outer.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        inner
+            .strip_prefix(outer.trim_end_matches('/'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     if !subject.is_empty() && inside(scratch, subject) {
         check.find(Gravity::Refused, format!("the scratch folder would stand in the subject {subject}, which is only read; say --sandbox DIR outside of it"));
@@ -207,34 +272,66 @@ fn overlap(subject: &str, scratch: &str, check: &mut Check) {
 
 fn room(bound: &Bound, check: &mut Check, free: Option<Bytes>, host: &str) {
     check.free = free;
-    let Some(needed) = check.bytes.and_then(|bytes| bound.room(bytes.0)).map(Bytes) else { return };
+    let Some(needed) = check.bytes.and_then(|bytes| bound.room(bytes.0)).map(Bytes) else {
+        return;
+    };
     check.room = Some(needed);
     if let Some(free) = free.filter(|free| *free < needed) {
-        check.find(Gravity::Refused, format!("{host}: {} has {free} free; the run needs {needed}", bound.sandbox));
+        check.find(
+            Gravity::Refused,
+            format!(
+                "{host}: {} has {free} free; the run needs {needed}",
+                bound.sandbox
+            ),
+        );
     }
 }
 
-fn destroys(bound: &Bound, confirmed: &[Confirmation], check: &mut Check) -> Result<(), MethodError> {
+fn destroys(
+    bound: &Bound,
+    confirmed: &[Confirmation],
+    check: &mut Check,
+) -> Result<(), MethodError> {
     let subject: &Subject = &bound.binding.subject;
     if subject.own {
         return Ok(());
     }
     for step in super::preview::preview(bound)? {
-        let Some(destroys) = step.destroys else { continue };
+        let Some(destroys) = step.destroys else {
+            continue;
+        };
         if destroys.what.contains("‹session›") {
             continue;
         }
         if !check.marked {
-            check.find(Gravity::Refused, format!("step {:?} destroys {}, which bears no mark of comeback", step.name, destroys.what));
-        } else if !confirmed.iter().any(|word| format!("{}:{}", word.kind, word.id) == destroys.what) {
-            check.find(Gravity::Refused, format!("step {:?} destroys {what}; say --destroy {what}=NAME", step.name, what = destroys.what));
+            check.find(
+                Gravity::Refused,
+                format!(
+                    "step {:?} destroys {}, which bears no mark of comeback",
+                    step.name, destroys.what
+                ),
+            );
+        } else if !confirmed
+            .iter()
+            .any(|word| format!("{}:{}", word.kind, word.id) == destroys.what)
+        {
+            check.find(
+                Gravity::Refused,
+                format!(
+                    "step {:?} destroys {what}; say --destroy {what}=NAME",
+                    step.name,
+                    what = destroys.what
+                ),
+            );
         }
     }
     Ok(())
 }
 
 fn disks(bound: &Bound, check: &mut Check) {
-    let Some(paths) = super::preview::placed_paths(bound) else { return };
+    let Some(paths) = super::preview::placed_paths(bound) else {
+        return;
+    };
     let places: Vec<_> = paths
         .iter()
         .filter_map(|(role, path)| bound.hosts.get(role)?.facts.paths.get(path))
@@ -242,6 +339,9 @@ fn disks(bound: &Bound, check: &mut Check) {
     if let [one, other] = &places[..]
         && let Some(disk) = one.disks.iter().find(|disk| other.disks.contains(disk))
     {
-        check.find(Gravity::Remark, format!("same disk: original and copy are both on {disk}; one dead disk takes both"));
+        check.find(
+            Gravity::Remark,
+            format!("same disk: original and copy are both on {disk}; one dead disk takes both"),
+        );
     }
 }

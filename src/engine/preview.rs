@@ -34,7 +34,12 @@ pub(super) enum Doing {
         limit: f64,
     },
     /// Until a port answers.
-    Port { address: String, port: String, banner: String, limit: f64 },
+    Port {
+        address: String,
+        port: String,
+        banner: String,
+        limit: f64,
+    },
     /// Until a command succeeds.
     Until { script: String, limit: f64 },
     /// A time.
@@ -57,15 +62,29 @@ impl Doing {
         match self {
             Self::Command(members) => members.join(" | "),
             Self::Payload(made) if made.streamed.is_some() => {
-                format!("{}\n# reads {} seeded bytes from here", made.script, made.streamed.unwrap_or(0))
+                format!(
+                    "{}\n# reads {} seeded bytes from here",
+                    made.script,
+                    made.streamed.unwrap_or(0)
+                )
             }
             Self::Payload(made) => made.script.clone(),
             Self::Hash { path, tree, .. } => hashing::text(path, *tree, facts),
             Self::Space { settle, reads, .. } => {
                 let texts = reads.iter().map(|(_, text)| text.as_str());
-                settle.iter().map(String::as_str).chain(texts).collect::<Vec<_>>().join("\n")
+                settle
+                    .iter()
+                    .map(String::as_str)
+                    .chain(texts)
+                    .collect::<Vec<_>>()
+                    .join("\n")
             }
-            Self::Port { address, port, banner, .. } => {
+            Self::Port {
+                address,
+                port,
+                banner,
+                ..
+            } => {
                 format!("# until {address} port {port} answers {banner:?}")
             }
             Self::Until { script, .. } => format!("until {script}; do sleep 1; done"),
@@ -82,7 +101,11 @@ pub(super) fn doing(
     context: &Value,
     rep: u32,
 ) -> Result<Doing, MethodError> {
-    let fill = Filling { bound, step, context };
+    let fill = Filling {
+        bound,
+        step,
+        context,
+    };
     let openssl = bound
         .hosts
         .get(&step.step.on)
@@ -90,22 +113,38 @@ pub(super) fn doing(
     Ok(match &step.step.action {
         Action::Run(run) => Doing::Command(vec![fill.shell(run)?]),
         Action::Pipe(members) => Doing::Command(
-            members.iter().map(|member| fill.shell(&member.run)).collect::<Result<_, _>>()?,
+            members
+                .iter()
+                .map(|member| fill.shell(&member.run))
+                .collect::<Result<_, _>>()?,
         ),
         Action::Payload(Payload::Tree { path, size, files }) => {
             let (size, files) = (fill.number(size)?, fill.number(files)?);
             let seed = payload::seed(&format!("tree {size} {files} {rep}"));
             Doing::Payload(payload::tree(&fill.text(path)?, size, files, openssl, seed))
         }
-        Action::Payload(Payload::Change { path, overwrite, delete, create }) => {
+        Action::Payload(Payload::Change {
+            path,
+            overwrite,
+            delete,
+            create,
+        }) => {
             let made = (fill.number("{{ size }}")?, fill.number("{{ files }}")?);
             let seed = payload::seed(&format!("change {} {} {rep}", made.0, made.1));
             let shares = (*overwrite, *delete, *create);
-            Doing::Payload(payload::change(&fill.text(path)?, made, shares, openssl, seed))
+            Doing::Payload(payload::change(
+                &fill.text(path)?,
+                made,
+                shares,
+                openssl,
+                seed,
+            ))
         }
-        Action::Hash(hash) => {
-            Doing::Hash { path: fill.text(&hash.path)?, tree: hash.tree, keep: hash.keep.clone() }
-        }
+        Action::Hash(hash) => Doing::Hash {
+            path: fill.text(&hash.path)?,
+            tree: hash.tree,
+            keep: hash.keep.clone(),
+        },
         Action::Space(space) => {
             let mut reads = Vec::new();
             for (figure, text) in [
@@ -117,8 +156,16 @@ pub(super) fn doing(
                     reads.push((figure, fill.shell(text)?));
                 }
             }
-            let settle = space.settle.as_ref().map(|text| fill.shell(text)).transpose()?;
-            Doing::Space { settle, reads, limit: space.limit }
+            let settle = space
+                .settle
+                .as_ref()
+                .map(|text| fill.shell(text))
+                .transpose()?;
+            Doing::Space {
+                settle,
+                reads,
+                limit: space.limit,
+            }
         }
         Action::Wait(wait) => match &wait.what {
             WaitFor::Port { port, banner } => Doing::Port {
@@ -127,7 +174,10 @@ pub(super) fn doing(
                 banner: banner.clone(),
                 limit: wait.limit,
             },
-            WaitFor::Until(text) => Doing::Until { script: fill.shell(text)?, limit: wait.limit },
+            WaitFor::Until(text) => Doing::Until {
+                script: fill.shell(text)?,
+                limit: wait.limit,
+            },
             WaitFor::Time(seconds) => Doing::Time(*seconds),
         },
         Action::Join(name) => Doing::Join(name.clone()),
@@ -155,14 +205,22 @@ impl Filling<'_> {
     pub fn number(&self, source: &str) -> Result<u64, MethodError> {
         let text = self.text(source)?;
         text.trim().parse().map_err(|_why| {
-            self.bound.wrong(&self.step.step, format!("expected a whole number, not {text:?}"))
+            self.bound.wrong(
+                &self.step.step,
+                format!("expected a whole number, not {text:?}"),
+            )
         })
     }
 
     /// What the step destroys.
     pub fn destroys(&self) -> Result<Option<Destroys>, MethodError> {
-        let Some(def) = &self.step.step.destroys else { return Ok(None) };
-        Ok(Some(Destroys { what: self.text(&def.what)?, relies_on: def.relies_on.clone() }))
+        let Some(def) = &self.step.step.destroys else {
+            return Ok(None);
+        };
+        Ok(Some(Destroys {
+            what: self.text(&def.what)?,
+            relies_on: def.relies_on.clone(),
+        }))
     }
 }
 
@@ -178,7 +236,11 @@ pub fn preview(bound: &Bound) -> Result<Vec<PlannedStep>, MethodError> {
         let context = bound.context(&names, &values, step.item.as_ref(), &step.step);
         let facts = bound.hosts.get(&step.step.on).map(|info| &info.facts);
         let doing = doing(bound, step, &context, 1)?;
-        let filling = Filling { bound, step, context: &context };
+        let filling = Filling {
+            bound,
+            step,
+            context: &context,
+        };
         steps.push(PlannedStep {
             name: step.name.clone(),
             phase: step.step.phase,
@@ -210,7 +272,12 @@ pub fn plan_of(bounds: &[Bound], reps: u32, order: Order) -> Result<Plan, Method
         bindings.push(binding);
     }
     let ids: Vec<_> = bindings.iter().map(|binding| binding.id.clone()).collect();
-    Ok(Plan { bindings, reps, order, runs: order_runs(&ids, reps, order) })
+    Ok(Plan {
+        bindings,
+        reps,
+        order,
+        runs: order_runs(&ids, reps, order),
+    })
 }
 
 /// The paths whose places a method wants to know: of the original and of the copy.
@@ -223,11 +290,18 @@ pub(super) fn placed_paths(bound: &Bound) -> Option<[(String, String); 2]> {
     let path = |source: &str| {
         let text = bound.templates.text(source, &context).ok()?;
         // The scratch folder is not there yet: what counts is where it will be.
-        Some(if text.starts_with(names.scratch()) { bound.sandbox.clone() } else { text })
+        Some(if text.starts_with(names.scratch()) {
+            bound.sandbox.clone()
+        } else {
+            text
+        })
     };
     Some([
         (first.clone(), path(&def.original)?),
-        (def.on.clone().unwrap_or_else(|| first.clone()), path(&def.copy)?),
+        (
+            def.on.clone().unwrap_or_else(|| first.clone()),
+            path(&def.copy)?,
+        ),
     ])
 }
 
@@ -239,5 +313,8 @@ fn placement(bound: &Bound) -> Option<Placement> {
         Some(place)
     };
     let [original, copy] = placed_paths(bound)?;
-    Some(Placement { original: place(&original)?, copy: place(&copy)? })
+    Some(Placement {
+        original: place(&original)?,
+        copy: place(&copy)?,
+    })
 }

@@ -63,7 +63,10 @@ const LOOK: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 /// Where the host is lost, or its state folder cannot be read.
-pub async fn still_out(connected: &Connected, source: Source) -> Result<Vec<Recovery>, EngineError> {
+pub async fn still_out(
+    connected: &Connected,
+    source: Source,
+) -> Result<Vec<Recovery>, EngineError> {
     let host = connected.host.as_ref();
     let mut all = Vec::new();
     match source {
@@ -73,7 +76,11 @@ pub async fn still_out(connected: &Connected, source: Source) -> Result<Vec<Reco
                 all.push(look(connected, state, session, open).await?);
             }
         }
-        Source::Recording { session, state, mut open } => {
+        Source::Recording {
+            session,
+            state,
+            mut open,
+        } => {
             for (leave, intended) in journal::read(host, &format!("{state}/{session}")).await? {
                 if !open.iter().any(|(known, _)| *known == leave) {
                     open.push((leave, intended));
@@ -84,7 +91,9 @@ pub async fn still_out(connected: &Connected, source: Source) -> Result<Vec<Reco
             }
         }
     }
-    all.retain(|one| one.alive || !one.left.is_empty() || !one.running.is_empty() || one.has_folder());
+    all.retain(|one| {
+        one.alive || !one.left.is_empty() || !one.running.is_empty() || one.has_folder()
+    });
     Ok(all)
 }
 
@@ -111,7 +120,10 @@ async fn sessions(connected: &Connected, state: &str) -> Result<Sessions, Engine
         }
     }
     all.retain(|(session, _)| is_session(session));
-    Ok(all.into_iter().map(|(session, text)| (session, journal::parse(&text))).collect())
+    Ok(all
+        .into_iter()
+        .map(|(session, text)| (session, journal::parse(&text)))
+        .collect())
 }
 
 async fn look(
@@ -137,7 +149,11 @@ async fn look(
         if found.is_empty() {
             recovery.gone.push(leave);
         } else {
-            recovery.left.push(Leftover { leave, intended, found });
+            recovery.left.push(Leftover {
+                leave,
+                intended,
+                found,
+            });
         }
     }
     Ok(recovery)
@@ -185,21 +201,33 @@ impl Recovery {
         }
         self.left = kept;
         if self.left.is_empty() {
-            let result =
-                self.supervisor.finish(Journal::Remove).await.map_err(|why| why.to_string());
+            let result = self
+                .supervisor
+                .finish(Journal::Remove)
+                .await
+                .map_err(|why| why.to_string());
             said.push((format!("state folder of {}", self.session), result));
         }
         said
     }
 
     async fn stop(&self, step: &str) -> Result<(), String> {
-        let stopper = self.supervisor.stopper(step).map_err(|why| why.to_string())?;
+        let stopper = self
+            .supervisor
+            .stopper(step)
+            .map_err(|why| why.to_string())?;
         let proof = stopper.stop(PATIENCE).await;
-        if proof.gone { Ok(()) } else { Err(format!("still there: {}", proof.left.join(", "))) }
+        if proof.gone {
+            Ok(())
+        } else {
+            Err(format!("still there: {}", proof.left.join(", ")))
+        }
     }
 
     async fn note_gone(&self, leave: &LeaveId) {
-        let entry = Entry::Undone { leave: leave.clone() };
+        let entry = Entry::Undone {
+            leave: leave.clone(),
+        };
         let _ = journal::append(self.connected.host.as_ref(), self.supervisor.dir(), &entry).await;
     }
 }

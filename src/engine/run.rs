@@ -11,6 +11,7 @@ use crate::event::{
 use crate::host::Host;
 use crate::method::{Bound, ExpandedStep, RunNames, Step};
 
+use super::EngineError;
 use super::action::{Acted, Background};
 use super::clocks::Moments;
 use super::conduct::Shared;
@@ -19,7 +20,6 @@ use super::hashing::Kept;
 use super::leaving::{self, Open};
 use super::preview::{Filling, doing};
 use super::teller::About;
-use super::EngineError;
 
 /// How a run ended.
 pub(super) struct Ended {
@@ -107,15 +107,21 @@ impl<'a> Run<'a> {
         }
         self.undo(halt.as_ref()).await;
         let ended = self.sum_up(halt);
-        self.tell(RunState::Ended { end: ended.end, cause: ended.cause.clone() });
+        self.tell(RunState::Ended {
+            end: ended.end,
+            cause: ended.cause.clone(),
+        });
         ended
     }
 
     fn sum_up(&self, halt: Option<Halt>) -> Ended {
         match halt {
-            Some(halt) => {
-                Ended { end: halt.end, cause: halt.cause, proved: false, exit: halt.exit }
-            }
+            Some(halt) => Ended {
+                end: halt.end,
+                cause: halt.cause,
+                proved: false,
+                exit: halt.exit,
+            },
             None if self.warned => Ended {
                 end: EndState::Warnings,
                 cause: None,
@@ -134,7 +140,12 @@ impl<'a> Run<'a> {
     async fn take(&mut self, step: &ExpandedStep) -> Result<(), Halt> {
         let phase = step.step.phase;
         if self.shared.control.is_stopped() {
-            return Err(Halt { end: EndState::Stopped, cause: None, phase, exit: 130 });
+            return Err(Halt {
+                end: EndState::Stopped,
+                cause: None,
+                phase,
+                exit: 130,
+            });
         }
         let done = self.step(step).await;
         match done {
@@ -145,14 +156,29 @@ impl<'a> Run<'a> {
             Ok(end) => {
                 let cause = end.cause.map(|cause| format!("{}: {cause}", step.name));
                 let exit = if end.end == EndState::Stopped { 130 } else { 1 };
-                Err(Halt { end: end.end, cause, phase, exit })
+                Err(Halt {
+                    end: end.end,
+                    cause,
+                    phase,
+                    exit,
+                })
             }
             Err(why) => {
-                let about = About { run: Some(&self.planned.run), ..About::default() };
-                self.shared.teller.note(Level::Error, format!("{}: {why}", step.name), about);
+                let about = About {
+                    run: Some(&self.planned.run),
+                    ..About::default()
+                };
+                self.shared
+                    .teller
+                    .note(Level::Error, format!("{}: {why}", step.name), about);
                 let exit = why.exit();
                 let cause = Some(format!("{}: {why}", step.name));
-                Err(Halt { end: EndState::Failed, cause, phase, exit })
+                Err(Halt {
+                    end: EndState::Failed,
+                    cause,
+                    phase,
+                    exit,
+                })
             }
         }
     }
@@ -164,7 +190,11 @@ impl<'a> Run<'a> {
         }
         let id = self.shared.teller.step_id();
         let context = self.context(step);
-        let filling = Filling { bound: self.bound, step, context: &context };
+        let filling = Filling {
+            bound: self.bound,
+            step,
+            context: &context,
+        };
         let doing = doing(self.bound, step, &context, self.planned.rep)?;
         let destroys = filling.destroys()?;
         let host_name = self.bound.host(&step.step.on).to_owned();
@@ -172,7 +202,11 @@ impl<'a> Run<'a> {
         self.remember_targets(step).await?;
         let first_left = self.open.len();
         self.announce(step, &id, &filling, host.as_ref()).await?;
-        let facts = &self.shared.hosts.get(&host_name).map(|known| known.info.facts.clone());
+        let facts = &self
+            .shared
+            .hosts
+            .get(&host_name)
+            .map(|known| known.info.facts.clone());
         self.shared.teller.step(
             &id,
             StepState::Planned(PlannedCommand {
@@ -211,7 +245,11 @@ impl<'a> Run<'a> {
         host: &dyn Host,
     ) -> Result<(), EngineError> {
         let undo_context = self.undo_context(step);
-        let undo = Filling { bound: self.bound, step, context: &undo_context };
+        let undo = Filling {
+            bound: self.bound,
+            step,
+            context: &undo_context,
+        };
         for leaves in &step.step.leaves {
             let intended = leaving::intended(leaves, filling, &self.planned.run, id, &undo)?;
             let dir = self.shared.session_dir(host.name());
@@ -226,7 +264,11 @@ impl<'a> Run<'a> {
         destroys: &crate::event::Destroys,
         host: &dyn Host,
     ) -> Result<(), EngineError> {
-        let made = self.open.iter().filter_map(|open| open.found.clone()).collect();
+        let made = self
+            .open
+            .iter()
+            .filter_map(|open| open.found.clone())
+            .collect();
         let none = BTreeMap::new();
         Weighed {
             what: &destroys.what,
@@ -252,9 +294,15 @@ impl<'a> Run<'a> {
         let mut all = BTreeMap::new();
         for later in &self.bound.steps {
             let context = self.context(later);
-            let filling = Filling { bound: self.bound, step: later, context: &context };
+            let filling = Filling {
+                bound: self.bound,
+                step: later,
+                context: &context,
+            };
             // What cannot be filled in yet is made later, by this run.
-            let Ok(Some(destroys)) = filling.destroys() else { continue };
+            let Ok(Some(destroys)) = filling.destroys() else {
+                continue;
+            };
             if let Some(("dir" | "subvolume", path)) = destroys.what.split_once(':') {
                 let host = self.host(self.bound.host(&later.step.on))?;
                 all.insert(path.to_owned(), identity(host.as_ref(), path).await?);
@@ -289,7 +337,8 @@ impl<'a> Run<'a> {
         }
         let stamps = end.host.as_ref();
         let host = self.bound.host(&step.step.on).to_owned();
-        self.moments.step(&step.name, &host, stamps, end.resolution, acted.here);
+        self.moments
+            .step(&step.name, &host, stamps, end.resolution, acted.here);
         for (name, at, resolution) in &acted.marks {
             self.moments.mark(&step.name, name, *at, *resolution);
         }
@@ -309,14 +358,25 @@ impl<'a> Run<'a> {
         let background = step.step.background.is_some();
         let shared = self.shared;
         for open in self.open.iter_mut().skip(first_left) {
-            let Some(known) = shared.hosts.get(&open.intended.host) else { continue };
+            let Some(known) = shared.hosts.get(&open.intended.host) else {
+                continue;
+            };
             open.finished = end.end.is_good() && !background;
             leaving::settle(&shared.teller, known.host.as_ref(), open).await?;
         }
         if let Some(undoes) = step.step.undoes.as_ref().filter(|_| end.end.is_good()) {
-            for open in self.open.iter_mut().filter(|open| open.intended.name == *undoes) {
-                let Some(known) = shared.hosts.get(&open.intended.host) else { continue };
-                if leaving::look(known.host.as_ref(), &open.intended.find).await?.is_empty() {
+            for open in self
+                .open
+                .iter_mut()
+                .filter(|open| open.intended.name == *undoes)
+            {
+                let Some(known) = shared.hosts.get(&open.intended.host) else {
+                    continue;
+                };
+                if leaving::look(known.host.as_ref(), &open.intended.find)
+                    .await?
+                    .is_empty()
+                {
                     open.undone = true;
                     let dir = shared.session_dir(&open.intended.host);
                     leaving::gone(&shared.teller, known.host.as_ref(), &dir, open).await;
@@ -328,8 +388,12 @@ impl<'a> Run<'a> {
 
     fn give(&mut self, step: &ExpandedStep, id: &StepId, acted: &Acted) {
         for (name, from) in &step.step.gives {
-            let key = from.split_once('.').map_or(from.as_str(), |(_, value)| value);
-            let Some(value) = acted.values.get(key) else { continue };
+            let key = from
+                .split_once('.')
+                .map_or(from.as_str(), |(_, value)| value);
+            let Some(value) = acted.values.get(key) else {
+                continue;
+            };
             self.values.insert(name.clone(), Value::from(value.clone()));
             self.shared.teller.tell(What::Value(crate::event::Captured {
                 run: self.planned.run.clone(),
@@ -377,7 +441,11 @@ impl<'a> Run<'a> {
 
     fn samples(&mut self, step: &ExpandedStep, id: &StepId, acted: &Acted, context: &Value) {
         let series = match &step.step.series {
-            Some(text) => self.bound.templates.text(text, context).unwrap_or_else(|_| text.clone()),
+            Some(text) => self
+                .bound
+                .templates
+                .text(text, context)
+                .unwrap_or_else(|_| text.clone()),
             None => self.series.clone(),
         };
         let end = &acted.end;
@@ -413,14 +481,23 @@ impl<'a> Run<'a> {
     fn between(&mut self) {
         let labels = Labels::new();
         for clock in &self.bound.method.clocks {
-            if let Some(sample) = self.moments.sample(clock, &self.planned.run, &self.series, &labels) {
+            if let Some(sample) =
+                self.moments
+                    .sample(clock, &self.planned.run, &self.series, &labels)
+            {
                 self.shared.teller.tell(What::Sample(sample));
             }
         }
         for figure in &self.bound.method.figures {
-            let all: BTreeMap<String, Value> =
-                self.figures.iter().map(|(name, value)| (name.clone(), Value::from(*value))).collect();
-            let value = self.bound.templates.expression(&figure.value, &Value::from(all));
+            let all: BTreeMap<String, Value> = self
+                .figures
+                .iter()
+                .map(|(name, value)| (name.clone(), Value::from(*value)))
+                .collect();
+            let value = self
+                .bound
+                .templates
+                .expression(&figure.value, &Value::from(all));
             // A figure whose parts were not read has no value; that is said by the parts.
             if let Some(value) = value.ok().and_then(|value| f64::try_from(value).ok()) {
                 self.figures.insert(plain(&figure.name), value);
@@ -443,9 +520,7 @@ impl<'a> Run<'a> {
     /// can need.
     async fn undo(&mut self, halt: Option<&Halt>) {
         let keep = halt.and_then(|halt| self.keep(halt));
-        let shared = self.shared;
-        let dir = |host: &str| shared.session_dir(host);
-        leaving::unwind(&shared.teller, &shared.hosts, &dir, &mut self.open, keep.as_deref()).await;
+        leaving::unwind(self.shared, &mut self.open, keep.as_deref()).await;
         if halt.is_none() && self.open.iter().any(|open| !open.undone) {
             self.warned = true;
         }
@@ -465,8 +540,15 @@ impl<'a> Run<'a> {
         if halt.end == EndState::Stopped && !copies {
             return None;
         }
-        let what = if own { "the subject" } else { self.bound.binding.subject.id.as_str() };
-        Some(format!("the run {}; it may be needed to bring {what} back", halt.end))
+        let what = if own {
+            "the subject"
+        } else {
+            self.bound.binding.subject.id.as_str()
+        };
+        Some(format!(
+            "the run {}; it may be needed to bring {what} back",
+            halt.end
+        ))
     }
 
     fn host(&self, name: &str) -> Result<crate::host::SharedHost, EngineError> {
@@ -478,23 +560,33 @@ impl<'a> Run<'a> {
     }
 
     pub fn context(&self, step: &ExpandedStep) -> Value {
-        self.bound.context(&self.names, &self.values, step.item.as_ref(), &step.step)
+        self.bound
+            .context(&self.names, &self.values, step.item.as_ref(), &step.step)
     }
 
     fn undo_context(&self, step: &ExpandedStep) -> Value {
         let mut values = self.values.clone();
         let found = Value::from_safe_string(format!("\"${}\"", crate::method::FOUND));
         values.insert(crate::method::FOUND.to_owned(), found);
-        self.bound.context(&self.names, &values, step.item.as_ref(), &step.step)
+        self.bound
+            .context(&self.names, &values, step.item.as_ref(), &step.step)
     }
 
     fn series_now(&self, text: &str) -> String {
-        let Some(step) = self.bound.steps.first() else { return text.to_owned() };
-        self.bound.templates.text(text, &self.context(step)).unwrap_or_else(|_| text.to_owned())
+        let Some(step) = self.bound.steps.first() else {
+            return text.to_owned();
+        };
+        self.bound
+            .templates
+            .text(text, &self.context(step))
+            .unwrap_or_else(|_| text.to_owned())
     }
 
     fn tell(&self, state: RunState) {
-        self.shared.teller.tell(What::Run(RunChange { run: self.planned.run.clone(), state }));
+        self.shared.teller.tell(What::Run(RunChange {
+            run: self.planned.run.clone(),
+            state,
+        }));
     }
 
     /// Name of a step's space figure, as figures use it.
@@ -505,5 +597,13 @@ impl<'a> Run<'a> {
 
 /// A figure's name, as an expression uses it.
 fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+    name.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '_'
+            }
+        })
+        .collect()
 }

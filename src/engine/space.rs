@@ -46,7 +46,10 @@ async fn once(host: &dyn Host, reads: &[(Figure, String)]) -> Result<Reading, En
             Ok(bytes) => reading.put(*figure, Bytes(bytes)),
             // Not available is never 0.
             Err(_) => {
-                reading.why = Some(format!("not available, because {:?} is no number of bytes", said.trim()));
+                reading.why = Some(format!(
+                    "not available, because {:?} is no number of bytes",
+                    said.trim()
+                ));
             }
         }
     }
@@ -69,11 +72,18 @@ pub(super) async fn read(
         tokio::time::sleep(PAUSE).await;
         let next = once(host, reads).await?;
         if next.same_bytes(&last) {
-            return Ok(Reading { settled: next.why.is_none(), ..next });
+            return Ok(Reading {
+                settled: next.why.is_none(),
+                ..next
+            });
         }
         if begin.elapsed().as_secs_f64() > limit {
             let why = Some(format!("it still moved after {limit} s"));
-            return Ok(Reading { settled: false, why, ..next });
+            return Ok(Reading {
+                settled: false,
+                why,
+                ..next
+            });
         }
         last = next;
     }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::event::{LeaveId, Level, Note, RunId, Sink, SinkError, StepChange, StepId, StepState, What};
+use crate::event::{
+    LeaveId, Level, Note, RunId, Sink, SinkError, StepChange, StepId, StepState, What,
+};
 
 /// A sink, and counters for ids.
 #[derive(Clone)]
@@ -15,7 +17,11 @@ pub(super) struct Teller {
 
 impl Teller {
     pub fn new(sink: Arc<dyn Sink>) -> Self {
-        Self { sink, steps: Arc::default(), leaves: Arc::default() }
+        Self {
+            sink,
+            steps: Arc::default(),
+            leaves: Arc::default(),
+        }
     }
 
     pub fn tell(&self, what: What) {
@@ -35,7 +41,10 @@ impl Teller {
     }
 
     pub fn step(&self, step: &StepId, state: StepState) {
-        self.tell(What::Step(Box::new(StepChange { step: step.clone(), state })));
+        self.tell(What::Step(Box::new(StepChange {
+            step: step.clone(),
+            state,
+        })));
     }
 
     pub fn note(&self, level: Level, text: impl Into<String>, about: About<'_>) {

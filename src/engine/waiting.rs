@@ -36,7 +36,9 @@ where
             tried = attempt() => tried,
             () = control.stopped() => return Waited::Stopped,
         };
-        let Err(why) = tried else { return Waited::There };
+        let Err(why) = tried else {
+            return Waited::There;
+        };
         if begin.elapsed().as_secs_f64() >= limit {
             return Waited::NotThere(format!("not there after {limit} s: {why}"));
         }
@@ -86,8 +88,9 @@ pub(super) async fn command(
     control: &Control,
 ) -> Waited {
     until(limit, control, || async {
-        let answer =
-            ask(host, script, b"", 4096, TRY * 12).await.map_err(|why| why.to_string())?;
+        let answer = ask(host, script, b"", 4096, TRY * 12)
+            .await
+            .map_err(|why| why.to_string())?;
         match answer.exit {
             Exit::Code(0) => Ok(()),
             _ => Err(super::shell::reason(&answer)),

@@ -1,6 +1,10 @@
 //! Reaching a machine: this one, one over SSH, or a scripted one in tests.
 
+pub mod facts;
+pub mod hashing;
+pub mod local;
 pub mod ssh;
+pub mod supervisor;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! A method bound to its subject, its roles to hosts, its settings to values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use minijinja::Value;
@@ -36,18 +36,67 @@ pub struct SubjectSpec {
 /// What was asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Hosts; each method runs on each.
-    pub hosts: Vec<String>,
-    /// Methods.
-    pub methods: Vec<String>,
+    /// Which method runs where.
+    pub picks: Vec<Pick>,
     /// Role → host, for roles other than the first.
     pub roles: BTreeMap<String, String>,
     /// Subjects.
     pub subjects: Vec<SubjectSpec>,
     /// Parent of scratch folders.
     pub sandbox: Option<String>,
-    /// (method, setting, value); for every method that has the setting where none is named.
-    pub sets: Vec<(Option<String>, String, String)>,
+    /// Settings.
+    pub sets: Vec<Set>,
+}
+
+/// A method on a host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pick {
+    /// The host of its first role.
+    pub host: String,
+    /// The method.
+    pub method: String,
+}
+
+/// A setting that the operator chose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Set {
+    /// On this host only.
+    pub host: Option<String>,
+    /// Of this method; of every method that has it where none is named.
+    pub method: Option<String>,
+    /// The setting.
+    pub key: String,
+    /// Its value, as it was typed.
+    pub value: String,
+}
+
+impl Request {
+    /// Each method on each host.
+    #[must_use]
+    pub fn each(hosts: &[String], methods: &[String]) -> Self {
+        let on = |host: &String| {
+            let host = host.clone();
+            methods.iter().map(move |method| Pick {
+                host: host.clone(),
+                method: method.clone(),
+            })
+        };
+        Self {
+            picks: hosts.iter().flat_map(on).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// All hosts that it names.
+    #[must_use]
+    pub fn hosts(&self) -> BTreeSet<String> {
+        let picked = self.picks.iter().map(|pick| &pick.host);
+        picked.chain(self.roles.values()).cloned().collect()
+    }
+
+    fn methods(&self) -> BTreeSet<&str> {
+        self.picks.iter().map(|pick| pick.method.as_str()).collect()
+    }
 }
 
 /// A method, ready to run but for what only a run knows.
@@ -95,41 +144,40 @@ pub fn bind(
 ) -> Result<Vec<Bound>, MethodError> {
     let mut all = Vec::new();
     check_sets(catalogue, request)?;
-    for host in &request.hosts {
-        for name in &request.methods {
-            let method = catalogue.get(name)?;
-            let id = format!("b{}", all.len() + 1);
-            all.push(bind_one(&method, id.into(), host, request, infos)?);
-        }
+    for pick in &request.picks {
+        let method = catalogue.get(&pick.method)?;
+        let id = format!("b{}", all.len() + 1);
+        all.push(bind_one(&method, id.into(), &pick.host, request, infos)?);
     }
     Ok(all)
 }
 
 // A setting that no method of the request has is a slip of the pen.
 fn check_sets(catalogue: &Catalogue, request: &Request) -> Result<(), MethodError> {
-    for (of, key, _) in &request.sets {
-        let methods = match of {
-            Some(name) => vec![catalogue.get(name)?],
-            None => request
-                .methods
-                .iter()
-                .map(|name| catalogue.get(name))
-                .collect::<Result<_, _>>()?,
-        };
+    for set in &request.sets {
+        let names = set
+            .method
+            .as_deref()
+            .map_or_else(|| request.methods(), |name| [name].into());
+        let methods: Vec<Arc<Method>> = names
+            .iter()
+            .map(|name| catalogue.get(name))
+            .collect::<Result<_, _>>()?;
         if !methods
             .iter()
-            .any(|method| method.settings.contains_key(key))
+            .any(|method| method.settings.contains_key(&set.key))
         {
-            let known: Vec<_> = methods
+            let known: BTreeSet<_> = methods
                 .iter()
                 .flat_map(|method| method.settings.keys())
                 .map(String::as_str)
                 .collect();
             return Err(MethodError::Unfit {
-                method: of.clone().unwrap_or_else(|| request.methods.join(", ")),
+                method: names.into_iter().collect::<Vec<_>>().join(", "),
                 why: format!(
-                    "no setting is called {key:?}; there are: {}",
-                    known.join(", ")
+                    "no setting is called {:?}; there are: {}",
+                    set.key,
+                    known.into_iter().collect::<Vec<_>>().join(", ")
                 ),
             });
         }
@@ -164,10 +212,12 @@ fn bind_one(
     let set: BTreeMap<String, String> = request
         .sets
         .iter()
-        .filter(|(of, key, _)| {
-            of.as_ref().is_none_or(|of| *of == method.name) && method.settings.contains_key(key)
+        .filter(|set| {
+            set.host.as_ref().is_none_or(|on| on == host)
+                && set.method.as_ref().is_none_or(|of| *of == method.name)
+                && method.settings.contains_key(&set.key)
         })
-        .map(|(_, key, value)| (key.clone(), value.clone()))
+        .map(|set| (set.key.clone(), set.value.clone()))
         .collect();
     let settings = effective(&method.settings, &set).map_err(unfit)?;
     let subject = subject(method, host, request).map_err(unfit)?;

@@ -13,7 +13,9 @@ mod setting;
 mod template;
 
 pub use action::{Action, Hash, Member, Payload, SpaceRead, Wait, WaitFor};
-pub use bind::{Bound, ExpandedStep, HostInfo, Request, RunNames, SubjectSpec, bind, order_runs};
+pub use bind::{
+    Bound, ExpandedStep, HostInfo, Pick, Request, RunNames, Set, SubjectSpec, bind, order_runs,
+};
 pub use catalogue::{Catalogue, Origin};
 pub use model::{
     Background, ClockDef, Each, FigureDef, Leaves, Method, Need, Own, PlacementDef, Secret, Step,

@@ -59,13 +59,20 @@ impl Manifest {
     #[must_use]
     pub fn differences(&self, other: &Self, most: usize) -> Vec<String> {
         let mut all = Vec::new();
-        for (before, after) in
-            [(&self.file_lines, &other.file_lines), (&self.meta_lines, &other.meta_lines)]
-        {
+        for (before, after) in [
+            (&self.file_lines, &other.file_lines),
+            (&self.meta_lines, &other.meta_lines),
+        ] {
             let (old, new): (std::collections::BTreeSet<_>, std::collections::BTreeSet<_>) =
                 (before.iter().collect(), after.iter().collect());
-            all.extend(old.difference(&new).map(|line| format!("was {}", shown(line))));
-            all.extend(new.difference(&old).map(|line| format!("is {}", shown(line))));
+            all.extend(
+                old.difference(&new)
+                    .map(|line| format!("was {}", shown(line))),
+            );
+            all.extend(
+                new.difference(&old)
+                    .map(|line| format!("is {}", shown(line))),
+            );
         }
         if all.is_empty() && self.xattrs != other.xattrs {
             all.push("extended attributes differ".to_owned());
@@ -76,5 +83,8 @@ impl Manifest {
 }
 
 fn shown(line: &[u8]) -> String {
-    String::from_utf8_lossy(line).chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    String::from_utf8_lossy(line)
+        .chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
 }

@@ -16,12 +16,19 @@ fn quote(word: &str) -> String {
 }
 
 fn gnu(facts: &Facts, tool: &str) -> bool {
-    facts.tools.get(tool).is_some_and(|version| version.contains("GNU"))
+    facts
+        .tools
+        .get(tool)
+        .is_some_and(|version| version.contains("GNU"))
 }
 
 /// How a host hashes, and finds.
 fn made_by(facts: &Facts) -> &'static str {
-    if gnu(facts, "find") { "find -printf" } else { "stat" }
+    if gnu(facts, "find") {
+        "find -printf"
+    } else {
+        "stat"
+    }
 }
 
 /// The programs of a host, as shell text.
@@ -65,7 +72,11 @@ if [ -z "$odd" ]; then {fast} && for p in "$l"/part.*; do [ -e "$p" ] || continu
         } else {
             "echo 'xattrs no'".to_owned()
         };
-        Self { files, meta, xattrs }
+        Self {
+            files,
+            meta,
+            xattrs,
+        }
     }
 }
 
@@ -75,7 +86,11 @@ const SHA: &str = r"sha() { if command -v sha256sum >/dev/null 2>&1; then sha256
 /// Shell text that prints the digests of a tree and keeps its lists.
 #[must_use]
 pub fn tree_script(root: &str, lists: &Lists, facts: &Facts) -> String {
-    let Programs { files, meta, xattrs } = Programs::of(facts);
+    let Programs {
+        files,
+        meta,
+        xattrs,
+    } = Programs::of(facts);
     format!(
         r#"set -e
 l={lists}
@@ -112,7 +127,9 @@ pub fn file_script(path: &str) -> String {
 /// What is missing.
 pub fn parse(said: &str, facts: &Facts) -> Result<Manifest, String> {
     let word = |key: &str| {
-        said.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')).map(str::trim)
+        said.lines()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix(' '))
+            .map(str::trim)
     };
     let digest = |key: &str| {
         word(key)
@@ -179,7 +196,8 @@ mod tests {
         }
         std::fs::hard_link(root.join("plain"), root.join("hard")).unwrap();
         symlink("nowhere at all", root.join("link")).unwrap();
-        std::fs::set_permissions(root.join("plain"), std::fs::Permissions::from_mode(0o4640)).unwrap();
+        std::fs::set_permissions(root.join("plain"), std::fs::Permissions::from_mode(0o4640))
+            .unwrap();
     }
 
     fn gnu_facts(openssl: bool) -> Facts {
@@ -196,10 +214,19 @@ mod tests {
 
     fn by_shell(root: &Path, facts: &Facts) -> Manifest {
         let lists = tempfile::tempdir().unwrap();
-        let lists = Lists { folder: lists.path().join("l").display().to_string() };
+        let lists = Lists {
+            folder: lists.path().join("l").display().to_string(),
+        };
         let script = tree_script(&root.display().to_string(), &lists, facts);
-        let out = Command::new("/bin/sh").args(["-c", &script]).output().unwrap();
-        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let out = Command::new("/bin/sh")
+            .args(["-c", &script])
+            .output()
+            .unwrap();
+        assert!(
+            out.status.success(),
+            "{}",
+            String::from_utf8_lossy(&out.stderr)
+        );
         parse(&String::from_utf8_lossy(&out.stdout), facts).unwrap()
     }
 
@@ -212,7 +239,11 @@ mod tests {
             assert_eq!((theirs.count, theirs.bytes), (ours.count, ours.bytes));
         }
         let article = "find . -type f -exec sha256sum {} + | LC_ALL=C sort -k2 | sha256sum";
-        let out = Command::new("sh").args(["-c", article]).current_dir(root).output().unwrap();
+        let out = Command::new("sh")
+            .args(["-c", article])
+            .current_dir(root)
+            .output()
+            .unwrap();
         assert!(String::from_utf8_lossy(&out.stdout).starts_with(&ours.files));
     }
 
@@ -238,9 +269,15 @@ mod tests {
         odd_tree(before.path());
         let was = hash_tree(before.path(), 2, &CancellationToken::new()).unwrap();
         let changes: [(&str, fn(&Path)); 6] = [
-            ("sub/a", |root| std::fs::write(root.join("sub/a"), [8; 100_000]).unwrap()),
-            ("-rf", |root| std::fs::remove_file(root.join("-rf")).unwrap()),
-            ("empty", |root| std::fs::remove_dir(root.join("empty")).unwrap()),
+            ("sub/a", |root| {
+                std::fs::write(root.join("sub/a"), [8; 100_000]).unwrap()
+            }),
+            ("-rf", |root| {
+                std::fs::remove_file(root.join("-rf")).unwrap()
+            }),
+            ("empty", |root| {
+                std::fs::remove_dir(root.join("empty")).unwrap()
+            }),
             ("link", |root| {
                 std::fs::remove_file(root.join("link")).unwrap();
                 symlink("elsewhere", root.join("link")).unwrap();
@@ -280,6 +317,12 @@ mod tests {
         assert!(parse("files xyz\nbytes 1\ncount 1", &Facts::default()).is_err());
         assert!(parse("", &Facts::default()).is_err());
         let hex = "0".repeat(64);
-        assert!(parse(&format!("files {hex}\nbytes -1\ncount 1"), &Facts::default()).is_err());
+        assert!(
+            parse(
+                &format!("files {hex}\nbytes -1\ncount 1"),
+                &Facts::default()
+            )
+            .is_err()
+        );
     }
 }

@@ -46,7 +46,10 @@ struct Walk {
 }
 
 fn fail(path: &Path, why: io::Error) -> HashError {
-    HashError::Read { path: path.display().to_string(), why }
+    HashError::Read {
+        path: path.display().to_string(),
+        why,
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -74,7 +77,11 @@ pub fn hash_file(path: &Path, stop: &CancellationToken) -> Result<Manifest, Hash
     })
 }
 
-fn digest(path: &Path, buffer: &mut [u8], stop: &CancellationToken) -> Result<(String, u64), HashError> {
+fn digest(
+    path: &Path,
+    buffer: &mut [u8],
+    stop: &CancellationToken,
+) -> Result<(String, u64), HashError> {
     let mut file = File::open(path).map_err(|why| fail(path, why))?;
     let mut sha = Sha256::new();
     let mut bytes = 0;
@@ -162,7 +169,12 @@ fn file_line(digest: &str, name: &[u8]) -> (Vec<u8>, Vec<u8>) {
 }
 
 impl Walk {
-    fn folder(&mut self, path: &Path, name: &[u8], stop: &CancellationToken) -> Result<(), HashError> {
+    fn folder(
+        &mut self,
+        path: &Path,
+        name: &[u8],
+        stop: &CancellationToken,
+    ) -> Result<(), HashError> {
         if stop.is_cancelled() {
             return Err(HashError::Stopped);
         }
@@ -206,7 +218,11 @@ impl Walk {
         self.meta.push(record);
         self.attributes(path, name)?;
         if kind.is_file() {
-            self.files.push(Entry { path: path.to_owned(), name: name.to_vec(), size: about.len() });
+            self.files.push(Entry {
+                path: path.to_owned(),
+                name: name.to_vec(),
+                size: about.len(),
+            });
         }
         Ok(())
     }

@@ -1,0 +1,10 @@
+# Follows a step that was begun before; one that never was will never be.
+[ -e "$d/go" ] || mkdir -m 700 "$d" 2>/dev/null
+if void; then
+  say void
+elif [ -e "$d/go" ]; then
+  say started
+  until_ended
+else
+  say missing
+fi
