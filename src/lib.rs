@@ -8,4 +8,5 @@ pub mod event;
 pub mod host;
 pub mod progress;
 pub mod recording;
+pub mod report;
 pub mod session;
