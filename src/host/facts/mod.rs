@@ -1,0 +1,5 @@
+//! What a host is: probed, never assumed.
+
+mod clock;
+
+pub use self::clock::{ClockSource, HostClock};
