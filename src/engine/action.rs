@@ -277,6 +277,7 @@ impl Run<'_> {
         let following = Following {
             teller: self.shared.teller.clone(),
             step: id.clone(),
+            host: host_name.to_owned(),
             control: self.shared.control.clone(),
             began: self.shared.began,
             reader: step.step.reads.as_deref().and_then(progress::reader),
@@ -401,6 +402,7 @@ impl Run<'_> {
             let following = Following {
                 teller: self.shared.teller.clone(),
                 step: id.clone(),
+                host: host_name.to_owned(),
                 control: self.shared.control.clone(),
                 began: self.shared.began,
                 reader: None,

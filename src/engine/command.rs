@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant as Tick, sleep_until};
 
-use crate::event::{Clock, Gap, Level, Mark, Nanos, Progress, ProgressKind, StepId, Stream, What};
-use crate::host::supervisor::{Heard, Job, Outcome};
+use crate::event::{
+    Clock, Gap, HostChange, HostState, Level, Mark, Nanos, Progress, ProgressKind, StepId, Stream,
+    What,
+};
+use crate::host::supervisor::{Heard, Job, Outcome, StopProof, Stopper};
 use crate::host::{SharedHost, ask};
 use crate::progress::clamp::Clamp;
 use crate::progress::lines::Lines;
@@ -31,6 +35,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Following {
     pub teller: Teller,
     pub step: StepId,
+    /// The host that it runs on.
+    pub host: String,
     pub control: Control,
     /// The session's begin.
     pub began: Instant,
@@ -112,7 +118,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
         follow,
     };
     let mut flush = Tick::now();
-    let mut ending = false;
+    let (mut ending, mut stopping) = (false, None);
     loop {
         let waits = !(hearing.out.is_empty() && hearing.err.is_empty());
         tokio::select! {
@@ -133,8 +139,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
             () = control.stopped(), if !ending => {
                 ending = true;
                 hearing.done.stopped = true;
-                let stopper = stopper.clone();
-                tokio::spawn(async move { stopper.stop(PATIENCE).await });
+                stopping = Some(stop(&stopper));
             }
             Some(bytes) = looks.recv() => hearing.looked(bytes),
         }
@@ -146,11 +151,27 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
         {
             ending = true;
             hearing.done.interrupted = true;
-            let stopper = stopper.clone();
-            tokio::spawn(async move { stopper.stop(PATIENCE).await });
+            stopping = Some(stop(&stopper));
         }
     }
+    if let Some(Ok(proof)) = futures_util::future::OptionFuture::from(stopping).await
+        && !proof.gone
+    {
+        hearing.note(
+            Level::Error,
+            format!(
+                "it was stopped, but not all of it is gone: {}",
+                proof.left.join(", ")
+            ),
+        );
+    }
     hearing.finish()
+}
+
+/// Ends the whole group, beside the listening, and looks whether it has.
+fn stop(stopper: &Stopper) -> JoinHandle<StopProof> {
+    let stopper = stopper.clone();
+    tokio::spawn(async move { stopper.stop(PATIENCE).await })
 }
 
 /// Looks at a silent tool's target, until nobody listens any more.
@@ -202,19 +223,24 @@ impl Hearing {
             Heard::LinkLost { why } => {
                 self.note(
                     Level::Warning,
-                    format!(
-                        "the connection was lost ({why}); the command goes on and is followed again"
-                    ),
+                    "the connection was lost; the command goes on, and is followed again"
+                        .to_owned(),
                 );
+                self.link(HostState::Connecting, Some(why));
             }
-            Heard::LinkBack => {
-                self.note(
-                    Level::Remark,
-                    "the connection is back; the log goes on from its byte".to_owned(),
-                );
-            }
+            Heard::LinkBack => self.link(HostState::Up, None),
             Heard::Ended(_) => {}
         }
+    }
+
+    fn link(&self, state: HostState, reason: Option<String>) {
+        self.follow.teller.tell(What::Host(Box::new(HostChange {
+            host: self.follow.host.clone(),
+            state,
+            phase: None,
+            reason,
+            facts: None,
+        })));
     }
 
     fn output(&mut self, stream: Stream, offset: u64, bytes: &[u8]) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::event::{
-    End, EndState, Facts, Header, HostChange, HostState, Level, Lock, LockState, Origin, Plan,
-    RunChange, RunState, SessionId, Sink, What,
+    Act, ActKind, End, EndState, Facts, Header, HostChange, HostState, Level, Lock, LockState,
+    Origin, Plan, RunChange, RunState, SessionId, Sink, What,
 };
 use crate::host::SharedHost;
 use crate::host::supervisor::{Journal, Keeper, Supervisor};
@@ -167,6 +167,13 @@ impl Stage {
             self.shared.teller.tell(What::Run(RunChange {
                 run: planned.run.clone(),
                 state,
+            }));
+        }
+        for word in &self.shared.confirmed {
+            let text = format!("{}:{} may be destroyed: {}", word.kind, word.id, word.name);
+            self.shared.teller.tell(What::Act(Act {
+                act: ActKind::Confirmed,
+                text,
             }));
         }
         self.shared.teller.commit()?;
