@@ -9,6 +9,7 @@ use crate::event::{
     Origin, Plan, RunChange, RunState, SessionId, Sink, What,
 };
 use crate::host::SharedHost;
+use crate::host::facts::overhead;
 use crate::host::supervisor::{Journal, Keeper, Supervisor};
 use crate::method::{Bound, HostInfo};
 
@@ -147,20 +148,22 @@ struct Stage {
 impl Stage {
     async fn open(&mut self) -> Result<(), EngineError> {
         for (name, known) in &self.shared.hosts {
+            let dir = self.shared.session_dir(name);
+            let supervisor = Supervisor::new(Arc::clone(&known.host), dir);
+            supervisor.prepare().await?;
+            self.keepers.push(supervisor.keeper().await?);
+            let mut facts = known.info.facts.clone();
+            facts.overhead = overhead(&supervisor).await?;
+            self.shared
+                .supervisors
+                .insert(name.clone(), Arc::new(supervisor));
             self.shared.teller.tell(What::Host(Box::new(HostChange {
                 host: name.clone(),
                 state: HostState::Up,
                 phase: None,
                 reason: None,
-                facts: None,
+                facts: Some(facts),
             })));
-            let dir = self.shared.session_dir(name);
-            let supervisor = Supervisor::new(Arc::clone(&known.host), dir);
-            supervisor.prepare().await?;
-            self.keepers.push(supervisor.keeper().await?);
-            self.shared
-                .supervisors
-                .insert(name.clone(), Arc::new(supervisor));
         }
         for planned in &self.plan.runs {
             let state = RunState::Queued;
