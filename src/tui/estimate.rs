@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::event::{EndState, Nanos, Progress};
-use crate::session::{RunStage, RunView, Series, Session, StepView};
+use crate::session::{RunStage, RunView, Session, StepView, median};
 
 /// Rates are taken over this much of the latest progress.
 const WINDOW: Duration = Duration::from_secs(10);
@@ -35,11 +35,7 @@ pub fn session_left(session: &Session, now: Nanos) -> Option<Left> {
     for run in open() {
         let durations = durations(session, run);
         earlier = earlier.min(durations.len());
-        let median = Series {
-            values: durations,
-            ..Series::default()
-        }
-        .median()?;
+        let median = median(&durations)?;
         let gone = run
             .started
             .map_or(0.0, |started| now.since(started).as_secs_f64());
@@ -209,6 +205,7 @@ mod tests {
                 .map(|(s, b)| (Nanos(s * 1_000_000_000), *b))
                 .collect(),
             marks: Vec::new(),
+            highest: 0.0,
             last_output: None,
         }
     }

@@ -104,13 +104,14 @@ fn placement(ui: Ui<'_>, width: usize) -> Option<Line<'static>> {
     let run = ui.model.run(ui.session)?;
     let binding = ui.session.binding(&run.binding)?;
     let placement = binding.placement.as_ref()?;
+    let one_host = placement.original.host == placement.copy.host;
     let name = |place: &crate::event::Place| {
         let carrier = if place.disks.is_empty() {
             place.at.clone()
         } else {
             place.disks.join("+")
         };
-        if place.host.is_empty() {
+        if one_host || place.host.is_empty() {
             carrier
         } else {
             format!("{} {carrier}", place.host)
