@@ -138,11 +138,11 @@ fn all(model: &Model, body: Rect, plan: Planned, runs: usize) -> Watching {
     // What the plan needs, within what the terminal has.
     let figures = match left {
         0..17 => 0,
-        _ => (plan.methods + 4).clamp(6, (left / 4 + line).max(6)),
+        _ => (plan.methods + 4).clamp(6, (left / 3).max(6)),
     };
     let steps = match left {
         0..17 => left.saturating_sub(if left >= 10 { 5 } else { 3 }),
-        _ => (plan.steps + 6).clamp(8, (left * 2 / 5).max(8)),
+        _ => (plan.steps + 6).clamp(8, (left * 9 / 20).max(8)),
     };
     let [plan_line, top, log, bottom] = Layout::vertical([
         Constraint::Length(line),

@@ -59,14 +59,18 @@ fn the_end_is_followed_until_one_scrolls_up() {
     let (mut tale, mut model) = with_lines(50);
     assert_eq!(
         seen(&model, &tale.session),
-        ["line 44", "line 45", "line 46", "line 47", "line 48", "line 49"]
+        [
+            "line 44", "line 45", "line 46", "line 47", "line 48", "line 49"
+        ]
     );
     assert!(title(&model, &tale.session).contains("following"));
     press(&mut model, &tale.session, "k");
     print(&mut tale, "line 50\nline 51\n");
     assert_eq!(
         seen(&model, &tale.session),
-        ["line 43", "line 44", "line 45", "line 46", "line 47", "line 48"]
+        [
+            "line 43", "line 44", "line 45", "line 46", "line 47", "line 48"
+        ]
     );
     assert!(title(&model, &tale.session).contains("3 lines below"));
     for key in ["f", "G"] {
@@ -212,9 +216,8 @@ fn long_lines_wrap_and_no_row_is_lost() {
 #[test]
 fn times_are_shown_or_not() {
     let (tale, mut model) = with_lines(3);
-    let has_time = |model: &Model| {
-        text(&draw(model, &tale.session, SIZE, "mono")).contains("14:13:20.000")
-    };
+    let has_time =
+        |model: &Model| text(&draw(model, &tale.session, SIZE, "mono")).contains("14:13:20.000");
     assert!(has_time(&model));
     press(&mut model, &tale.session, "t");
     assert!(!has_time(&model));

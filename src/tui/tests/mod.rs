@@ -7,6 +7,7 @@ mod log_keys;
 mod offers;
 mod picking_keys;
 mod properties;
+mod pty;
 mod screens;
 mod snapshot;
 mod watching_keys;

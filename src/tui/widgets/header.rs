@@ -21,9 +21,9 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let mut row = Row::new(ui, width.saturating_sub(need));
     if row.room() > 9 {
         row.gap(1).text("comeback", Role::Title);
-    }
-    if ui.model.screen != Screen::Picking {
-        hosts(ui, &mut row);
+        if ui.model.screen != Screen::Picking {
+            hosts(ui, &mut row);
+        }
     }
     let taken = row.width();
     let mut line = row.line();

@@ -14,14 +14,20 @@ use super::super::super::widgets::row::Row;
 use super::{name, name_width};
 
 pub(super) fn lines(ui: Ui<'_>, times: &[Time], width: usize) -> Vec<Line<'static>> {
+    let spaces = ui
+        .tally
+        .rows
+        .iter()
+        .flat_map(|row| &row.space)
+        .map(Series::title);
+    let titles = times.iter().map(Time::name).chain(spaces);
+    let widest = titles
+        .map(|title| text::width(&title))
+        .max()
+        .unwrap_or_default();
     let columns = Columns {
         name: name_width(ui, width),
-        time: times
-            .iter()
-            .map(|time| text::width(&time.name()))
-            .max()
-            .unwrap_or_default()
-            .clamp(8, 22),
+        time: widest.clamp(8, 22),
     };
     let mut head = Row::new(ui, width);
     head.left("", columns.name, Role::Muted)
@@ -95,7 +101,20 @@ impl Columns {
             .right(&range, 14, Role::Text)
             .right(&n, 8, Role::Text)
             .gap(2)
-            .text(&values.join(if is_time { " " } else { "  " }), Role::Text);
+            .text(
+                &listed(&values, if is_time { " " } else { "  " }),
+                Role::Text,
+            );
         row
+    }
+}
+
+/// Every value; those that are all alike once, with how many they are.
+fn listed(values: &[String], gap: &str) -> String {
+    match values {
+        [first, .., _] if values.iter().all(|value| value == first) => {
+            format!("{} × {first}", values.len())
+        }
+        _ => values.join(gap),
     }
 }

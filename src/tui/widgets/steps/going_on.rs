@@ -13,12 +13,15 @@ use super::super::super::format;
 use super::super::super::theme::Role;
 use super::super::gauge;
 use super::super::row::Row;
-use super::{List, SECONDS};
+use super::List;
 
 /// A silence that is worth a word.
 const SILENT: Duration = Duration::from_secs(15);
 /// A silence that is worth a second look. Never a reason to stop: restores are quiet.
 const VERY_SILENT: Duration = Duration::from_secs(120);
+
+/// A shorter bar says nothing.
+const LEAST: usize = 5;
 
 impl List<'_> {
     pub(super) fn going_on(&self, row: &mut Row<'_>, step: &StepView) -> Vec<Line<'static>> {
@@ -27,29 +30,28 @@ impl List<'_> {
             .started
             .map(|started| now.since(started))
             .unwrap_or_default();
-        row.right(&format::elapsed(gone), SECONDS, Role::Running);
+        row.right(&format::elapsed(gone), self.seconds, Role::Running);
         if step.planned.background {
             row.whole("in the background", Role::Muted);
         }
-        let mut rows = Vec::new();
-        match &step.progress {
-            Some(progress) => {
-                let is_known = self.share(row, step, progress);
-                if !is_known {
-                    self.last_time(row, &step.planned.name);
-                }
-                rows.push(self.speed(step, progress, is_known));
-                if is_known {
-                    rows.push(self.below(|row| self.last_time(row, &step.planned.name)));
-                }
-            }
-            None => self.last_time(row, &step.planned.name),
+        let mut is_known = false;
+        let mut speed = None;
+        if let Some(progress) = &step.progress {
+            is_known = self.share(row, step, progress);
+            speed = self.speed(step, progress, is_known);
         }
-        rows.push(self.below(|row| {
+        // A bar takes the room beside the seconds.
+        if !is_known {
+            self.last_time(row, &step.planned.name);
+        }
+        let more = self.below(|row| {
+            if is_known {
+                self.last_time(row, &step.planned.name);
+            }
             Self::marks(row, step);
             self.silence(row, step);
-        }));
-        rows.into_iter().flatten().collect()
+        });
+        [speed, more].into_iter().flatten().collect()
     }
 
     /// A row under the step's own; none where nothing is in it.
@@ -68,23 +70,23 @@ impl List<'_> {
             row.whole("no percent available", Role::Warn);
             return false;
         };
-        let cells = row.room().saturating_sub(24).clamp(6, 32);
-        row.gap(2);
-        let about = match progress.kind {
-            ProgressKind::Estimated => {
+        // The percent goes before the bar where there is no room for both.
+        let cells = row.room().saturating_sub(24).min(32);
+        let is_estimate = progress.kind == ProgressKind::Estimated;
+        let about = if is_estimate { "≈" } else { "" };
+        if cells >= LEAST {
+            row.gap(2);
+            if is_estimate {
                 gauge::estimated(row, percent, cells);
-                "≈"
-            }
-            ProgressKind::Exact | ProgressKind::Unknown => {
+            } else {
                 gauge::exact(row, percent, cells);
-                ""
             }
-        };
+        }
         row.whole(
             &format!("{about}{}", format::percent(percent)),
             Role::Running,
         );
-        if let Some(left) = estimate::step_left(step) {
+        if let Some(left) = estimate::step_left(step, self.ui.model.now) {
             let left = format::rough(left.as_secs_f64());
             row.whole(&format!("{about}{left} left"), Role::Text);
         }
@@ -108,9 +110,15 @@ impl List<'_> {
                 }
                 (None, _) => {}
             }
-            if let Some(rate) = estimate::rate(step) {
+            if let Some(still) = estimate::stalled(step, self.ui.model.now) {
+                row.whole(
+                    &format!("no progress for {}", format::elapsed(still)),
+                    Role::Warn,
+                );
+            }
+            if let Some(rate) = estimate::rate(step, self.ui.model.now) {
                 row.whole(&format!("{:>9}", format::rate(rate)), Role::Text);
-                let slots = row.room().saturating_sub(2).min(24);
+                let slots = row.room().saturating_sub(3).min(24);
                 row.whole(&gauge::spark(&estimate::rates(step, slots)), Role::Spark);
             }
         })

@@ -18,10 +18,10 @@ use super::super::{estimate, format, text};
 use super::row::Row;
 use super::warning;
 
-/// Cells for seconds: `12 min 05 s`, or `0.31 s ±0.01`.
-const SECONDS: usize = 13;
-/// A command is only shown where this much of it can be seen.
+/// The command of a step to come is shown where this much of it can be seen.
 const COMMAND: usize = 24;
+/// That of another step, at the end of its row, where there is so much room to spare.
+const SPARE: usize = 60;
 
 /// The pane of one run.
 pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&RunView>) {
@@ -40,7 +40,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
         ..Titles::default()
     };
     let mut inner = ui.pane(area, buffer, has_keys, titles);
-    if warning::is_there(ui) && inner.height > 1 {
+    if warning::is_there(ui) && inner.height > 3 {
         let last = Rect {
             y: inner.bottom() - 1,
             height: 1,
@@ -96,6 +96,7 @@ struct List<'a> {
     width: usize,
     phase: usize,
     name: usize,
+    seconds: usize,
 }
 
 impl<'a> List<'a> {
@@ -106,12 +107,14 @@ impl<'a> List<'a> {
             width,
             phase: if width >= 84 { 9 } else { 0 },
             name: (width / 4).clamp(10, 30),
+            // `12 min 05 s`, or `0.31 s ±0.01`.
+            seconds: if width < 60 { 9 } else { 13 },
         }
     }
 
     /// Where what is known of a step begins.
     fn detail(&self) -> usize {
-        2 + self.phase + self.name + 1 + SECONDS
+        2 + self.phase + self.name + 1 + self.seconds
     }
 
     /// All rows, and the row of the step that the eye should find.
@@ -193,12 +196,14 @@ impl<'a> List<'a> {
             &step.name,
             Role::Pending,
         );
-        row.gap(SECONDS);
+        row.gap(self.seconds);
         if let Some(destroys) = &step.destroys {
             row.whole(&format!("destroys {}", destroys.what), Role::Destroys);
         }
         self.last_time(&mut row, &step.name);
-        command(&mut row, &step.command);
+        if row.room() >= COMMAND {
+            row.gap(2).text(&first_line(&step.command), Role::Muted);
+        }
         row.line()
     }
 
@@ -225,11 +230,14 @@ impl<'a> List<'a> {
             Some(end) => self.over(&mut row, step, end, role),
             None if step.started.is_some() => self.going_on(&mut row, step),
             None => {
-                row.gap(SECONDS);
+                row.gap(self.seconds);
                 Vec::new()
             }
         };
-        command(&mut row, &planned.command);
+        if row.room() >= SPARE {
+            let command = first_line(&planned.command);
+            row.end(&text::cut(&command, row.room() - 2), Role::Muted);
+        }
         let line = if chosen {
             row.line_in(self.ui.style(Role::Selection))
         } else {
@@ -275,12 +283,8 @@ fn labelled(name: &str, labels: &Labels) -> String {
     }
 }
 
-/// The first line of a command, at the end of a row that has room to spare.
-fn command(row: &mut Row<'_>, command: &str) {
+/// The first line of a command.
+fn first_line(command: &str) -> String {
     let first = command.lines().map(str::trim).find(|line| !line.is_empty());
-    if let Some(first) = first.filter(|_| row.room() >= COMMAND + 2) {
-        let room = row.room() - 2;
-        let clean = text::clean(first);
-        row.end(&text::cut(&clean, room), Role::Muted);
-    }
+    text::clean(first.unwrap_or_default()).into_owned()
 }

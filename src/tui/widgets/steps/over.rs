@@ -9,7 +9,7 @@ use super::super::super::format;
 use super::super::super::signs;
 use super::super::super::theme::Role;
 use super::super::row::Row;
-use super::{List, SECONDS};
+use super::List;
 
 impl List<'_> {
     pub(super) fn over(
@@ -28,7 +28,7 @@ impl List<'_> {
         } else {
             Role::Muted
         };
-        row.right(&taken.unwrap_or_default(), SECONDS, seconds);
+        row.right(&taken.unwrap_or_default(), self.seconds, seconds);
         if end.end != EndState::Ok {
             let status: Vec<_> = end.status.iter().map(i32::to_string).collect();
             let status = if end.end.is_good() || status.is_empty() {
