@@ -14,6 +14,8 @@ use crate::session::Session;
 /// A session that is being told.
 pub(super) struct Tale {
     pub session: Session,
+    /// All that was told.
+    pub told: Vec<Event>,
     seconds: f64,
     seq: u64,
 }
@@ -140,6 +142,7 @@ impl Tale {
         };
         let mut tale = Self {
             session: Session::default(),
+            told: Vec::new(),
             seconds: 0.0,
             seq: 0,
         };
@@ -158,6 +161,7 @@ impl Tale {
         };
         self.seq += 1;
         self.session.apply(&event);
+        self.told.push(event);
         self
     }
 

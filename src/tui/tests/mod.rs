@@ -1,6 +1,7 @@
 //! Tests of the dashboard as a whole: what is drawn, what keys do.
 
 mod compare_keys;
+mod demo;
 mod draw;
 mod fixture;
 mod log_keys;

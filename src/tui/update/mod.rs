@@ -88,6 +88,7 @@ fn began(model: &mut Model) {
         ..Watching::default()
     };
     model.picking.starting = false;
+    model.say = None;
     model.leave = Leave::No;
     model.screen = Screen::Watching;
 }
