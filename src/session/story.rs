@@ -10,6 +10,8 @@
 //! let session = story.session();
 //! ```
 
+mod everything;
+
 use std::collections::BTreeMap;
 
 use crate::event::{
@@ -20,6 +22,7 @@ use crate::event::{
 };
 
 use super::Session;
+pub(crate) use everything::everything;
 
 /// Builds a recording's events; time goes on by 10 ms an event.
 pub(crate) struct Story {
