@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use crate::engine::{Connected, Hosts};
-use crate::host::{HostError, SharedHost, facts, local::LocalHost, ssh};
+use crate::host::{HostError, LocalHost, SharedHost, facts, ssh};
 use crate::method::{Catalogue, HostInfo};
 
 use super::Context;

@@ -92,7 +92,7 @@ impl Acted {
         acted
     }
 
-    fn followed(followed: Followed, clock: Option<Clock>, ok: &[i32]) -> Self {
+    fn followed(followed: &Followed, clock: Option<Clock>, ok: &[i32]) -> Self {
         let here = followed.here;
         let outcome = &followed.outcome;
         let good = !outcome.status.is_empty()
@@ -119,7 +119,7 @@ impl Acted {
         acted.end.status.clone_from(&outcome.status);
         acted.end.cause = cause;
         acted.end.host = outcome.stamps;
-        acted.time(clock, &followed);
+        acted.time(clock, followed);
         acted.values = followed
             .values
             .iter()
@@ -314,7 +314,7 @@ impl Run<'_> {
         }
         let followed = follow(job, following).await;
         self.clock_note(id, &followed);
-        Ok(Acted::followed(followed, step.step.clock, &step.step.ok))
+        Ok(Acted::followed(&followed, step.step.clock, &step.step.ok))
     }
 
     fn clock_note(&self, id: &StepId, followed: &Followed) {
@@ -565,7 +565,7 @@ impl Run<'_> {
             ..
         } = background;
         let acted = match handle.await {
-            Ok(followed) => Acted::followed(followed, clock, &ok),
+            Ok(followed) => Acted::followed(&followed, clock, &ok),
             Err(why) => Acted::failed(why.to_string(), self.shared.began),
         };
         for (name, value, unit, resolution) in &acted.figures {

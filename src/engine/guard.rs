@@ -151,7 +151,7 @@ pub(super) async fn identity(host: &dyn Host, path: &str) -> Result<String, Engi
         host,
         "look at the target again",
         &text,
-        Duration::from_secs(60),
+        Duration::from_mins(1),
     )
     .await
 }

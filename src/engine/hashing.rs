@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::event::{Facts, Stream};
+use crate::event::Stream;
 use crate::host::hashing::{
     HashError, Lists, Manifest, compare_script, file_script, hash_file, hash_tree, parse,
     tree_script,
 };
 use crate::host::supervisor::{Heard, Launch};
+use crate::method::HostInfo;
 
 use super::EngineError;
 use super::command::PATIENCE;
@@ -43,18 +44,19 @@ pub(super) struct Compared {
     pub differences: Vec<String>,
 }
 
-/// The shell text that stands for a hash; on this machine the same is done in this process.
-pub(super) fn text(path: &str, tree: bool, facts: &Facts) -> String {
-    if tree {
-        tree_script(
-            path,
-            &Lists {
-                folder: "‹lists›".to_owned(),
-            },
-            facts,
-        )
+/// The shell text of a hash. On this machine it is done in this process, and the text says what it
+/// stands for.
+pub(super) fn text(path: &str, tree: bool, info: &HostInfo) -> String {
+    let script = if tree {
+        let folder = "‹lists›".to_owned();
+        tree_script(path, &Lists { folder }, &info.facts)
     } else {
         file_script(path)
+    };
+    if info.address.is_none() {
+        format!("# by comeback itself; with the programs of this machine it would be\n{script}")
+    } else {
+        script
     }
 }
 
@@ -150,12 +152,12 @@ async fn there(
         .supervisors
         .get(host)
         .ok_or_else(|| EngineError::Refused(format!("the host {host:?} is not connected")))?;
-    let mut job = supervisor.launch(step, script, Launch::default()).await?;
-    let stopper = Arc::new(job.stopper());
-    let (mut out, mut err, mut stopped) = (Vec::new(), Vec::new(), false);
+    let mut work = supervisor.launch(step, script, Launch::default()).await?;
+    let stopper = Arc::new(work.stopper());
+    let (mut said, mut complaint, mut stopped) = (Vec::new(), Vec::new(), false);
     loop {
         let heard = tokio::select! {
-            heard = job.next() => heard,
+            heard = work.next() => heard,
             () = shared.control.stopped(), if !stopped => {
                 stopped = true;
                 let stopper = Arc::clone(&stopper);
@@ -166,18 +168,18 @@ async fn there(
         match heard {
             Some(Heard::Output { stream, bytes, .. }) => {
                 let all = if stream == Stream::Out {
-                    &mut out
+                    &mut said
                 } else {
-                    &mut err
+                    &mut complaint
                 };
                 let room = KEEP.saturating_sub(all.len());
                 all.extend(bytes.into_iter().take(room));
             }
             Some(Heard::Ended(outcome)) if !stopped => {
                 return if outcome.status == [0] {
-                    Ok(Some(text_of(&out)))
+                    Ok(Some(text_of(&said)))
                 } else {
-                    let last = text_of(&err);
+                    let last = text_of(&complaint);
                     let why = last
                         .lines()
                         .last()
@@ -216,7 +218,7 @@ pub(super) async fn compare(
             match known {
                 Some(known) => {
                     let text = compare_script(a, b);
-                    let patience = Duration::from_secs(600);
+                    let patience = Duration::from_mins(10);
                     let said =
                         script(known.host.as_ref(), "compare the lists", &text, patience).await?;
                     said.lines().take(MOST).map(ToOwned::to_owned).collect()

@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
+use crate::host::hashing::hex;
 use crate::host::{Answer, Channel, Exit, Host, HostError, Said};
 
 use super::control::Control;
@@ -37,7 +38,7 @@ pub(super) fn seed(text: &str) -> [u8; 32] {
 }
 
 /// How long a script may take to read and write its bytes.
-const PATIENCE: Duration = Duration::from_secs(6 * 3600);
+const PATIENCE: Duration = Duration::from_hours(6);
 
 /// Sends the bytes of a payload to its script. None where the operator stopped it; else what
 /// the script printed, or why it failed.
@@ -128,11 +129,7 @@ impl Stream {
 }
 
 fn bytes_of(seed: &[u8; 32], from: usize, count: usize) -> String {
-    seed.iter()
-        .skip(from)
-        .take(count)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(seed.get(from..from + count).unwrap_or_default())
 }
 
 fn source(openssl: bool, seed: &[u8; 32], bytes: &str) -> String {

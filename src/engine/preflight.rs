@@ -1,5 +1,6 @@
 //! What would run, what is missing, and why: before anything is changed.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use crate::event::{BindingId, Bytes, Clock, Subject};
@@ -11,7 +12,7 @@ use super::guard::Confirmation;
 use super::shell::{quote, text_of};
 
 /// How long the look at a subject may take: a big tree is counted no longer than this.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How grave a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -198,10 +199,11 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
         "s={scratch}; if [ ! -d \"$s\" ]; then echo none; elif [ ! -w \"$s\" ]; then echo closed; else echo open; fi\n(cd -- \"$s\" 2>/dev/null && pwd -P) || echo\ndf -Pk -- \"$s\" 2>/dev/null | awk 'NR == 2 {{ print $4 }}' | grep . || echo 0\n"
     );
     if named {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "d={}; if [ ! -d \"$d\" ]; then echo none; elif [ ! -r \"$d\" ]; then echo closed; else echo open; fi\n(cd -- \"$d\" 2>/dev/null && pwd -P) || echo\n[ -e \"$d/.comeback-subject\" ] && echo marked || echo plain\nif command -v timeout >/dev/null 2>&1; then timeout 20 du -sk -- \"$d\" 2>/dev/null; else du -sk -- \"$d\" 2>/dev/null; fi | awk '{{ print $1 }}' | grep . || echo unknown\n",
             quote(&subject.id)
-        ));
+        );
     }
     let answer = ask(host, &text, b"", 1 << 16, PATIENCE).await?;
     let said = text_of(&answer.out);

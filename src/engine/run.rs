@@ -202,11 +202,12 @@ impl<'a> Run<'a> {
         self.remember_targets(step).await?;
         let first_left = self.open.len();
         self.announce(step, &id, &filling, host.as_ref()).await?;
-        let facts = &self
-            .shared
+        let info = self
+            .bound
             .hosts
-            .get(&host_name)
-            .map(|known| known.info.facts.clone());
+            .get(&step.step.on)
+            .cloned()
+            .unwrap_or_default();
         self.shared.teller.step(
             &id,
             StepState::Planned(PlannedCommand {
@@ -215,7 +216,7 @@ impl<'a> Run<'a> {
                 phase: step.step.phase,
                 host: host_name.clone(),
                 action: step.step.action.name().to_owned(),
-                command: doing.text(facts.as_ref().unwrap_or(&crate::event::Facts::default())),
+                command: doing.text(&info),
                 timed: step.step.clock.is_some(),
                 destroys: destroys.clone(),
                 background: step.step.background.is_some(),

@@ -355,7 +355,7 @@ impl<'a> Known<'a> {
             }
         }
         self.action(step, &local)?;
-        self.reads(step)?;
+        Self::reads(step)?;
         self.leaves(step, &local)?;
         if let Some(stdin) = &step.stdin {
             let mut with_secrets = local.clone();
@@ -454,7 +454,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    fn reads(&self, step: &Step) -> Result<(), String> {
+    fn reads(step: &Step) -> Result<(), String> {
         if let Some(reader) = &step.reads
             && !progress::known().contains(&reader.as_str())
         {

@@ -68,7 +68,7 @@ pub enum SubjectKind {
     Vm,
     /// A container.
     Ct,
-    /// A VMware disk.
+    /// A disk of `VMware`.
     Vmdk,
 }
 

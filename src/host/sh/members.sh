@@ -4,27 +4,9 @@
 # proves nothing, it may be used again.
 has_token() {
   if [ -r "/proc/$1/cmdline" ]; then
-    cat "/proc/$1/cmdline" "/proc/$1/environ" 2>/dev/null | tr '\0' '\n' | grep -qF -e "$tok"
+    grep -qsF -e "$tok" "/proc/$1/cmdline" "/proc/$1/environ"
   else
     ps -A -o pid= -o args= 2>/dev/null | grep -E "^ *$1 " | grep -qF -e "$tok"
-  fi
-}
-
-# Whether grep looks behind a NUL byte; BusyBox's does not.
-sees_through() {
-  printf 'a\0b\n' | grep -qF b
-}
-
-# The processes that carry the token in their environment.
-holders() {
-  if sees_through; then
-    grep -lsF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ
-  else
-    for file in /proc/[0-9]*/environ; do
-      if tr '\0' '\n' <"$file" | grep -qF -e "COMEBACK_STEP=$tok"; then
-        echo "$file"
-      fi
-    done 2>/dev/null
   fi
 }
 
@@ -67,7 +49,7 @@ table() {
 members() {
   holders=
   if [ -r /proc/self/environ ]; then
-    for file in $(holders); do
+    for file in $(grep -lsF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ); do
       file=${file#/proc/}
       holders="$holders ${file%/environ}"
     done
@@ -141,6 +123,12 @@ noted() {
 # Ends the step: TERM once to each of its processes; after $1 seconds KILL, unless $2 says
 # otherwise. Says what is left.
 stop_step() {
+  # It may have been begun this moment.
+  tries=0
+  while [ "$tries" -lt 20 ] && [ ! -s "$d/sup" ] && [ ! -e "$d/void" ]; do
+    tries=$((tries + 1))
+    nap
+  done
   told=' '
   read_now
   until=$((now + $1))
@@ -175,11 +163,6 @@ stop_step() {
     shift 2
   done
   say proved
-}
-
-# Whether the step was never begun: from here on it never will be.
-void() {
-  [ -e "$d/void" ] || { [ ! -e "$d/go" ] && claim && true >"$d/void"; }
 }
 
 # Takes the right to begin the step, or to see to it that it never begins: once.

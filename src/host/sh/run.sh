@@ -1,7 +1,7 @@
 # The supervisor: times one command, keeps its output and its status, and outlives whatever
 # is done to it. Its arguments: token, folder, shell, clock, bytes of a stream to keep, bytes
-# at which a stream is cut back to that, what makes a session, and the mark of a line for the program.
-tok=$1 d=$2 sh=$3 clock=$4 keep=$5 limit=$6 lead=$7 mark=$8
+# at which a stream is cut back to that, and what makes a session.
+tok=$1 d=$2 sh=$3 clock=$4 keep=$5 limit=$6 lead=$7
 
 # Caught, not ignored: what is ignored stays so in the command, and a stop would not reach it.
 trap 'hit=yes' TERM HUP INT
@@ -37,13 +37,6 @@ if [ -f "$d/stdin" ]; then
 fi
 exec 4<"$input"
 [ "$input" = /dev/null ] || rm -f "$d/stdin"
-
-# From here on it is run. Who waits for that hears it; a connection that is gone ends nothing.
-claim || exit 0
-trap '' PIPE
-say started >&3
-trap - PIPE
-exec 3>&-
 
 read_up
 up_start=$up
@@ -134,17 +127,9 @@ mv -f "$d/status.new" "$d/status"
 # A daemon that the command left may still write to the streams: bounded as before.
 keep_out=$bytes_out
 keep_err=$bytes_err
-while [ -e "$d/status" ]; do
-  if sees_through; then
-    grep -qsF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ || break
-    sleep 2
-    sizes
-  else
-    # To look at every process would cost more than it is worth: does anything come?
-    sleep 2
-    sizes
-    [ "$bytes_out" -ne "$keep_out" ] || [ "$bytes_err" -ne "$keep_err" ] || break
-  fi
+while [ -e "$d/status" ] && grep -qsF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ; do
+  sleep 2
+  sizes
   bound out "$bytes_out" "$((keep_out + limit - keep))" "$keep_out"
   bound err "$bytes_err" "$((keep_err + limit - keep))" "$keep_err"
 done
