@@ -177,15 +177,32 @@ fn a_proof_of_another_copy_is_not_relied_on() {
 
 #[test]
 fn a_target_that_was_replaced_meanwhile_is_not_destroyed() {
-    for swap in [
+    for (phase, swap) in [
         // Another folder of the same name.
-        "mv {{ subject }} {{ subject ~ '.old' }} && mkdir {{ subject }} && touch {{ subject }}/precious",
+        (
+            "account",
+            "mv {{ subject }} {{ subject ~ '.old' }} && mkdir {{ subject }} && touch {{ subject }}/precious",
+        ),
         // A link to a place that nobody showed.
-        "mv {{ subject }} {{ subject ~ '.old' }} && ln -s {{ subject ~ '.old' }} {{ subject }}",
+        (
+            "account",
+            "mv {{ subject }} {{ subject ~ '.old' }} && ln -s {{ subject ~ '.old' }} {{ subject }}",
+        ),
+        // As early as it can be.
+        (
+            "prepare",
+            "mv {{ subject }} {{ subject ~ '.old' }} && cp -a {{ subject ~ '.old' }} {{ subject }}",
+        ),
     ] {
         let marked = Marked::new();
-        let text = [HEAD, COPY, &step("swap", "damage", swap), DESTROY, BACK].concat();
-        marked.world.method("swapped", &text);
+        let swap = step("swap", phase, swap);
+        let text = match phase {
+            "prepare" => HEAD.replacen("\n[[step]]", &format!("{swap}\n[[step]]"), 1) + COPY,
+            _ => [HEAD, COPY, &swap].concat(),
+        };
+        marked
+            .world
+            .method("swapped", &[&text, DESTROY, BACK].concat());
         let (run, recording) = marked.allowed("swapped");
         assert_eq!(run.code, 4, "{}", run.err);
         assert!(run.err.contains("no longer what was shown"), "{}", run.err);
@@ -200,6 +217,46 @@ fn a_target_that_was_replaced_meanwhile_is_not_destroyed() {
             .assert_good();
         marked.world.assert_empty();
     }
+}
+
+#[test]
+fn a_mark_speaks_for_nothing_beside_its_subject() {
+    let marked = Marked::new();
+    let other = marked.world.path("other");
+    tree::plant(&other);
+    let before = tree::look(&other);
+    let what = format!("dir:{}", other.display());
+    let destroy = DESTROY.replace("{{ subject }}", &other.display().to_string());
+    marked
+        .world
+        .method("other", &[HEAD, COPY, &destroy, BACK].concat());
+    let (run, _) = marked.run("other", &["--destroy", &format!("{what}=other")]);
+    run.assert_refused(4, &["delete the original", &what, "mark"]);
+    assert_eq!(tree::look(&other), before);
+    marked.world.assert_empty();
+}
+
+#[test]
+fn a_folder_whose_name_ends_like_a_mark_is_not_marked() {
+    let world = World::new();
+    let root = world.path("data\nmarked");
+    tree::plant(&root);
+    let before = tree::look(&root);
+    world.method("in-place", &[HEAD, COPY, DESTROY, BACK].concat());
+    let what = format!("dir:{}", root.display());
+    let (run, _) = world.session(
+        "r.jsonl",
+        &[
+            "--method",
+            "in-place",
+            "--subject",
+            &what,
+            "--destroy",
+            &format!("{what}=data\nmarked"),
+        ],
+    );
+    run.assert_refused(4, &["delete the original", "mark"]);
+    assert_eq!(tree::look(&root), before);
 }
 
 #[test]
