@@ -11,7 +11,7 @@ use crate::event::{
     Clock, Gap, HostChange, HostState, Level, Mark, Nanos, Progress, ProgressKind, StepId, Stream,
     What,
 };
-use crate::host::supervisor::{Heard, Job, Outcome, StopProof, Stopper};
+use crate::host::supervisor::{Heard, Job, Outcome, StopProof};
 use crate::host::{SharedHost, ask};
 use crate::progress::clamp::Clamp;
 use crate::progress::lines::Lines;
@@ -118,7 +118,11 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
         follow,
     };
     let mut flush = Tick::now();
-    let (mut ending, mut stopping) = (false, None);
+    let mut ending: Option<JoinHandle<StopProof>> = None;
+    let end = || {
+        let stopper = stopper.clone();
+        Some(tokio::spawn(async move { stopper.stop(PATIENCE).await }))
+    };
     loop {
         let waits = !(hearing.out.is_empty() && hearing.err.is_empty());
         tokio::select! {
@@ -136,42 +140,27 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
                 None => break,
             },
             () = sleep_until(flush), if waits => hearing.flush(false),
-            () = control.stopped(), if !ending => {
-                ending = true;
+            () = control.stopped(), if ending.is_none() => {
                 hearing.done.stopped = true;
-                stopping = Some(stop(&stopper));
+                ending = end();
             }
             Some(bytes) = looks.recv() => hearing.looked(bytes),
         }
-        if !ending
+        if ending.is_none()
             && hearing
                 .follow
                 .until
                 .is_some_and(|until| hearing.moved >= until)
         {
-            ending = true;
             hearing.done.interrupted = true;
-            stopping = Some(stop(&stopper));
+            ending = end();
         }
     }
-    if let Some(Ok(proof)) = futures_util::future::OptionFuture::from(stopping).await
-        && !proof.gone
-    {
-        hearing.note(
-            Level::Error,
-            format!(
-                "it was stopped, but not all of it is gone: {}",
-                proof.left.join(", ")
-            ),
-        );
+    if let Some(ending) = ending {
+        let proof = ending.await;
+        hearing.proved(proof.ok());
     }
     hearing.finish()
-}
-
-/// Ends the whole group, beside the listening, and looks whether it has.
-fn stop(stopper: &Stopper) -> JoinHandle<StopProof> {
-    let stopper = stopper.clone();
-    tokio::spawn(async move { stopper.stop(PATIENCE).await })
 }
 
 /// Looks at a silent tool's target, until nobody listens any more.
@@ -199,6 +188,19 @@ fn watching(follow: &Following) -> mpsc::Receiver<u64> {
 }
 
 impl Hearing {
+    // A status says that the command has ended; not that everything has that it started.
+    fn proved(&self, proof: Option<StopProof>) {
+        let Some(proof) = proof else { return };
+        if !proof.gone {
+            let left = if proof.left.is_empty() {
+                "nobody knows what is left of it".to_owned()
+            } else {
+                format!("still there: {}", proof.left.join(", "))
+            };
+            self.note(Level::Error, format!("the command was stopped; {left}"));
+        }
+    }
+
     fn hear(&mut self, heard: Heard) {
         match heard {
             Heard::Output {

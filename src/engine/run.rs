@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::Value;
 
 use crate::event::{
-    EndState, Labels, Level, Phase, PlannedCommand, PlannedRun, Proof, RunChange, RunState, Sample,
-    StepEnd, StepId, StepState, What,
+    Act, ActKind, EndState, Labels, Level, Phase, PlannedCommand, PlannedRun, Proof, RunChange,
+    RunState, Sample, StepEnd, StepId, StepState, What,
 };
 use crate::host::Host;
 use crate::method::{Bound, ExpandedStep, RunNames, Step};
@@ -15,7 +15,7 @@ use super::EngineError;
 use super::action::{Acted, Background};
 use super::clocks::Moments;
 use super::conduct::Shared;
-use super::guard::{Weighed, identity};
+use super::guard::{Permit, Weighed, identity};
 use super::hashing::Kept;
 use super::leaving::{self, Open};
 use super::preview::{Filling, doing};
@@ -271,25 +271,33 @@ impl<'a> Run<'a> {
             .filter_map(|open| open.found.clone())
             .collect();
         let none = BTreeMap::new();
-        Weighed {
+        let weighed = Weighed {
             what: &destroys.what,
             host,
             subject: &self.bound.binding.subject,
+            subject_host: self.bound.binding.host(),
             scratch: self.names.scratch(),
             made: &made,
             relies_on: destroys.relies_on.as_deref(),
             proved: &self.proved,
             confirmed: &self.shared.confirmed,
             identities: self.identities.as_ref().unwrap_or(&none),
+        };
+        if weighed.allow().await? == Permit::Confirmed {
+            self.shared.teller.tell(What::Act(Act {
+                act: ActKind::Confirmed,
+                text: format!("{}/{}", host.name(), destroys.what),
+            }));
+            self.shared.teller.commit()?;
         }
-        .allow()
-        .await
+        Ok(())
     }
 
-    // What is going to be destroyed is looked at once everything is prepared, and again right
-    // before it goes.
+    // What is going to be destroyed is looked at (a named subject before anything is done, one of
+    // the run's own once everything is prepared), and again right before it goes.
     async fn remember_targets(&mut self, step: &ExpandedStep) -> Result<(), EngineError> {
-        if self.identities.is_some() || step.step.phase == Phase::Prepare {
+        let own = self.bound.binding.subject.own;
+        if self.identities.is_some() || (own && step.step.phase == Phase::Prepare) {
             return Ok(());
         }
         let mut all = BTreeMap::new();

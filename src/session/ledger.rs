@@ -21,6 +21,8 @@ pub struct Left {
     pub at: Nanos,
     /// How to find and undo it.
     pub intended: Intended,
+    /// What `find` printed, once it was there.
+    pub found: Option<String>,
     /// Where it stands.
     pub state: LeftState,
 }
@@ -48,6 +50,7 @@ impl Ledger {
                     leave: leave.leave.clone(),
                     at: t,
                     intended: intended.clone(),
+                    found: None,
                     state: LeftState::Intended,
                 });
                 if let (Some(state), Some(left)) = (state, self.entries.last_mut()) {
@@ -81,7 +84,10 @@ impl Left {
     fn advance(&mut self, state: &LeaveState) {
         match state {
             LeaveState::Intended(_) => {}
-            LeaveState::Found { found } => self.state = LeftState::Found(found.clone()),
+            LeaveState::Found { found } => {
+                self.found = Some(found.clone());
+                self.state = LeftState::Found(found.clone());
+            }
             LeaveState::Undone => self.state = LeftState::Undone,
             LeaveState::Kept { why } => self.state = LeftState::Kept(why.clone()),
         }
