@@ -1,11 +1,19 @@
 //! Reaching a machine: this one, one over SSH, or a scripted one in tests.
 
+pub mod facts;
+pub mod hashing;
+mod local;
+pub mod ssh;
+pub mod supervisor;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
+
+pub use self::local::LocalHost;
 
 /// A machine that runs POSIX shell text.
 ///

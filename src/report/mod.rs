@@ -10,6 +10,7 @@ mod json;
 mod layout;
 mod markdown;
 mod sheet;
+mod story;
 mod table;
 mod words;
 
@@ -18,6 +19,7 @@ use std::str::FromStr;
 
 use crate::session::Session;
 pub use figures::Scale;
+pub use story::story;
 
 /// Width of a table where nobody says how wide the terminal is.
 pub const WIDTH: usize = 100;

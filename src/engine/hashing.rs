@@ -1,0 +1,258 @@
+//! Takes and compares manifests: in this process on this machine, by shell elsewhere.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::event::Stream;
+use crate::host::hashing::{
+    HashError, Lists, Manifest, compare_script, file_script, hash_file, hash_tree, parse,
+    tree_script,
+};
+use crate::host::supervisor::{Heard, Launch};
+use crate::method::HostInfo;
+
+use super::EngineError;
+use super::command::PATIENCE;
+use super::conduct::Shared;
+use super::shell::{script, text_of};
+
+/// What is kept of an answer.
+const KEEP: usize = 64 * 1024;
+/// How many differences are named.
+const MOST: usize = 5;
+
+/// A manifest, and where its lists lie.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub digest: String,
+    pub bytes: u64,
+    pub files: u64,
+    manifest: Manifest,
+    host: String,
+    lists: Option<Lists>,
+}
+
+/// What a comparison came to.
+#[derive(Debug)]
+pub(super) struct Compared {
+    pub same: bool,
+    pub by: String,
+    pub share: String,
+    pub differences: Vec<String>,
+}
+
+/// The shell text of a hash. On this machine it is done in this process, and the text says what it
+/// stands for.
+pub(super) fn text(path: &str, tree: bool, info: &HostInfo) -> String {
+    let script = if tree {
+        let folder = "‹lists›".to_owned();
+        tree_script(path, &Lists { folder }, &info.facts)
+    } else {
+        file_script(path)
+    };
+    if info.address.is_none() {
+        format!("# by comeback itself; with the programs of this machine it would be\n{script}")
+    } else {
+        script
+    }
+}
+
+/// Takes a manifest; none where the operator stopped it.
+///
+/// # Errors
+/// Where something cannot be read, or the host is lost.
+pub(super) async fn take(
+    shared: &Shared,
+    host: &str,
+    path: &str,
+    tree: bool,
+    step: &str,
+) -> Result<Option<Kept>, EngineError> {
+    let known = shared
+        .hosts
+        .get(host)
+        .ok_or_else(|| EngineError::Refused(format!("the host {host:?} is not connected")))?;
+    let (manifest, lists) = if known.host.is_local() {
+        match here(shared, path, tree).await {
+            Some(manifest) => (manifest.map_err(|why| failed(host, &why))?, None),
+            None => return Ok(None),
+        }
+    } else {
+        let lists = Lists {
+            folder: format!("{}/lists-{step}", shared.session_dir(host)),
+        };
+        let script = if tree {
+            tree_script(path, &lists, &known.info.facts)
+        } else {
+            file_script(path)
+        };
+        match there(shared, host, step, &script).await? {
+            Some(said) => {
+                let manifest = parse(&said, &known.info.facts).map_err(|why| failed(host, &why))?;
+                (manifest, tree.then_some(lists))
+            }
+            None => return Ok(None),
+        }
+    };
+    Ok(Some(Kept {
+        digest: manifest.files.clone(),
+        bytes: manifest.bytes,
+        files: manifest.count,
+        manifest,
+        host: host.to_owned(),
+        lists,
+    }))
+}
+
+fn failed(host: &str, why: &str) -> EngineError {
+    EngineError::Script {
+        host: host.to_owned(),
+        what: "take the sha256".to_owned(),
+        why: why.to_owned(),
+    }
+}
+
+async fn here(shared: &Shared, path: &str, tree: bool) -> Option<Result<Manifest, String>> {
+    let stop = CancellationToken::new();
+    let (path, token) = (PathBuf::from(path), stop.clone());
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let work = tokio::task::spawn_blocking(move || {
+        if tree {
+            hash_tree(&path, threads, &token)
+        } else {
+            hash_file(&path, &token)
+        }
+    });
+    tokio::pin!(work);
+    let done = tokio::select! {
+        done = &mut work => done,
+        () = shared.control.stopped() => {
+            stop.cancel();
+            work.await
+        }
+    };
+    match done {
+        Ok(Err(HashError::Stopped)) => None,
+        Ok(done) => Some(done.map_err(|why| why.to_string())),
+        Err(why) => Some(Err(why.to_string())),
+    }
+}
+
+// Supervised, as every long work: a lost connection does not lose it.
+async fn there(
+    shared: &Shared,
+    host: &str,
+    step: &str,
+    script: &str,
+) -> Result<Option<String>, EngineError> {
+    let supervisor = shared
+        .supervisors
+        .get(host)
+        .ok_or_else(|| EngineError::Refused(format!("the host {host:?} is not connected")))?;
+    let mut work = supervisor.launch(step, script, Launch::default()).await?;
+    let stopper = Arc::new(work.stopper());
+    let (mut said, mut complaint, mut stopped) = (Vec::new(), Vec::new(), false);
+    loop {
+        let heard = tokio::select! {
+            heard = work.next() => heard,
+            () = shared.control.stopped(), if !stopped => {
+                stopped = true;
+                let stopper = Arc::clone(&stopper);
+                tokio::spawn(async move { stopper.stop(PATIENCE).await });
+                continue;
+            }
+        };
+        match heard {
+            Some(Heard::Output { stream, bytes, .. }) => {
+                let all = if stream == Stream::Out {
+                    &mut said
+                } else {
+                    &mut complaint
+                };
+                let room = KEEP.saturating_sub(all.len());
+                all.extend(bytes.into_iter().take(room));
+            }
+            Some(Heard::Ended(outcome)) if !stopped => {
+                return if outcome.status == [0] {
+                    Ok(Some(text_of(&said)))
+                } else {
+                    let last = text_of(&complaint);
+                    let why = last
+                        .lines()
+                        .last()
+                        .unwrap_or("its status is not known")
+                        .to_owned();
+                    Err(failed(host, &why))
+                };
+            }
+            Some(Heard::Ended(_)) | None => {
+                return if stopped {
+                    Ok(None)
+                } else {
+                    Err(failed(host, "its status is not known"))
+                };
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Compares two manifests, and names the first differences.
+///
+/// # Errors
+/// Where the host of the lists is lost.
+pub(super) async fn compare(
+    shared: &Shared,
+    before: &Kept,
+    after: &Kept,
+) -> Result<Compared, EngineError> {
+    let (old, new) = (&before.manifest, &after.manifest);
+    let same = old.same_as(new);
+    let differences = match (same, &before.lists, &after.lists) {
+        (true, _, _) => Vec::new(),
+        (false, Some(a), Some(b)) if before.host == after.host => {
+            let known = shared.hosts.get(&after.host);
+            match known {
+                Some(known) => {
+                    let text = compare_script(a, b);
+                    let patience = Duration::from_mins(10);
+                    let said =
+                        script(known.host.as_ref(), "compare the lists", &text, patience).await?;
+                    said.lines().take(MOST).map(ToOwned::to_owned).collect()
+                }
+                None => Vec::new(),
+            }
+        }
+        (false, _, _) => old.differences(new, MOST),
+    };
+    let by = if old.made_by == new.made_by && old.meta.is_some() {
+        "sha256+metadata"
+    } else {
+        "sha256"
+    };
+    Ok(Compared {
+        same,
+        by: by.to_owned(),
+        share: format!(
+            "whole: {} files, {}",
+            new.count,
+            crate::event::Bytes(new.bytes)
+        ),
+        differences,
+    })
+}
+
+impl Kept {
+    /// What a comparison with this one cannot see, in words.
+    pub fn remark(&self) -> Option<String> {
+        (self.manifest.meta.is_some() && self.manifest.xattrs.is_none()).then(|| {
+            format!(
+                "extended attributes are not compared: {} has no getfattr",
+                self.host
+            )
+        })
+    }
+}

@@ -1,0 +1,31 @@
+# Every script begins with this. POSIX sh: the same on dash, bash and BusyBox ash.
+LC_ALL=C
+PATH="${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+export LC_ALL PATH
+
+# One line for the program; $mark tells it from whatever a login shell prints.
+say() {
+  printf '%s %s\n' "$mark" "$*"
+}
+
+# A tenth of a second where sleep takes fractions.
+nap() {
+  sleep 0.1 2>/dev/null || sleep 1
+}
+
+# $bytes_out, $bytes_err: sizes of the streams of step $d; nothing is read for it.
+sizes() {
+  # shellcheck disable=SC2046,SC2012 # it is split on purpose, and the names are ours
+  set -- $(cd "$d" && ls -n err out 2>/dev/null)
+  bytes_err=${5:-0}
+  bytes_out=${14:-0}
+}
+
+# $now: whole seconds of a clock that nobody sets, where there is one.
+read_now() {
+  if read -r now _ 2>/dev/null </proc/uptime; then
+    now=${now%.*}
+  else
+    now=$(date +%s)
+  fi
+}

@@ -1,0 +1,48 @@
+# Tells the program how a step ended.
+
+# The end, and with it the output where it is short: one round trip less.
+report() {
+  line=
+  read -r line 2>/dev/null <"$d/status"
+  say ended "$line"
+  # shellcheck disable=SC2086 # it is split on purpose
+  set -- $line
+  inline "${6:-0}" "${7:-0}"
+}
+
+inline() {
+  if [ "$1" -gt 65536 ] || [ "$2" -gt 65536 ]; then
+    return
+  fi
+  say inline "$1" "$2"
+  [ "$1" -eq 0 ] || dd if="$d/out" bs="$1" count=1 2>/dev/null
+  [ "$2" -eq 0 ] || dd if="$d/err" bs="$2" count=1 2>/dev/null
+}
+
+# Waits for the end, and tells it. Without a supervisor there will be no status: then for the
+# end of the command.
+until_ended() {
+  tries=0
+  while [ ! -e "$d/status" ]; do
+    if supervised; then
+      tries=$((tries + 1))
+      if [ "$tries" -lt 20 ]; then nap; else sleep 1; fi
+    elif [ -e "$d/status" ]; then
+      break
+    elif find_leader; then
+      sleep 1
+    elif [ "$tries" -lt 20 ] && [ ! -s "$d/sup" ]; then
+      # It was begun this moment.
+      tries=$((tries + 1))
+      nap
+    elif [ ! -d "$d" ]; then
+      say missing
+      return
+    else
+      sizes
+      say lost "$bytes_out" "$bytes_err"
+      return
+    fi
+  done
+  report
+}

@@ -1,0 +1,9 @@
+# Takes away what the supervisor left of session $s.
+if [ -e "$s" ]; then
+  rm -rf "$s/steps" "$s/run" "$s/keeper" "$s/beat"
+  [ "$journal" = keep ] || rm -f "$s/journal"
+  [ -e "$s/journal" ] || rmdir "$s"
+fi
+if [ ! -e "$s/steps" ] && { [ "$journal" = keep ] || [ ! -e "$s" ]; }; then
+  say finished
+fi

@@ -1,0 +1,44 @@
+# Begins a step: $s the session's folder, $d the step's. Reads the command ($cmd_bytes of
+# $all_bytes) and what the command reads from its standard input.
+
+refuse() {
+  say refused "$*"
+  exit 1
+}
+
+why=$(mkdir -m 700 "$d" 2>&1) || refuse "$why"
+(
+  umask 077
+  cat >"$d/cmd"
+) || refuse 'the command could not be written'
+# A connection that broke off must not run half a command.
+if [ "$(($(wc -c <"$d/cmd")))" -ne "$all_bytes" ]; then
+  rm -f "$d/cmd"
+  refuse 'the command did not arrive in full'
+fi
+if [ "$cmd_bytes" -ne "$all_bytes" ]; then
+  (
+    umask 077
+    tail -c "+$((cmd_bytes + 1))" "$d/cmd" >"$d/stdin" &&
+      dd of="$d/cmd" bs=1 seek="$cmd_bytes" count=0 2>/dev/null
+  ) || refuse 'the input could not be written'
+fi
+{ true >"$d/out" && true >"$d/err"; } || refuse 'the state folder cannot be written'
+[ -z "$load" ] || true >"$d/load"
+
+# A session of its own: what happens to this shell does not reach it.
+if command -v setsid >/dev/null; then
+  lead=setsid
+elif command -v perl >/dev/null; then
+  lead='perl -MPOSIX=setsid -e setsid;exec@ARGV'
+else
+  lead=
+fi
+claim || refuse 'it was stopped before it began'
+$lead "$sh" "$s/run" "$tok" "$d" "$sh" "$clock" "$keep" "$limit" "$lead" \
+  </dev/null >/dev/null 2>&1 &
+run=$!
+say started
+[ -z "$detach" ] || exit 0
+wait "$run"
+until_ended

@@ -1,0 +1,18 @@
+# Says which steps of session $s still run, and whether anybody keeps it.
+for d in "$s"/steps/*/; do
+  d=${d%/}
+  step=${d##*/}
+  tok=$name/steps/$step/
+  if [ -e "$d/go" ] && [ ! -e "$d/void" ] && [ ! -e "$d/status" ]; then
+    if supervised || find_leader; then
+      say running "$step"
+    fi
+  fi
+done
+tok=$name/keeper/
+kept=
+read -r kept _ 2>/dev/null <"$s/keeper"
+if [ "$kept" ] && has_token "$kept"; then
+  say kept
+fi
+say listed

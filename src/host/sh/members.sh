@@ -1,0 +1,175 @@
+# Which processes belong to a step ($d its folder, $tok its token), and how they are ended.
+
+# Whether process $1 carries the token: in its environment or its arguments. A pid alone
+# proves nothing, it may be used again.
+has_token() {
+  if [ -r "/proc/$1/cmdline" ]; then
+    grep -qsF -e "$tok" "/proc/$1/cmdline" "/proc/$1/environ"
+  else
+    ps -A -o pid= -o args= 2>/dev/null | grep -E "^ *$1 " | grep -qF -e "$tok"
+  fi
+}
+
+# Whether the supervisor of the step lives.
+supervised() {
+  sup=
+  read -r sup _ 2>/dev/null <"$d/sup"
+  [ "$sup" ] && has_token "$sup"
+}
+
+# $leader: the command's first process, $own: whether its group is its own. Fails where it
+# is not there any more.
+find_leader() {
+  leader='' own=''
+  read -r leader own _ 2>/dev/null <"$d/pid"
+  [ "$leader" ] && has_token "$leader"
+}
+
+# All processes, a line each: pid, parent, group, session, state. The pid is that of the
+# folder's name, and a line ends at the first newline, so a process's name forges nothing.
+table() {
+  if [ -r /proc/self/stat ]; then
+    for stat in /proc/[0-9]*/stat; do
+      line=
+      read -r line <"$stat" || continue
+      case $line in *') '*) ;; *) continue ;; esac
+      pid=${stat#/proc/}
+      # shellcheck disable=SC2086 # it is split on purpose
+      set -- ${line##*) }
+      echo "${pid%/stat} $2 $3 $4 $1"
+    done 2>/dev/null
+  else
+    ps -A -o pid= -o ppid= -o pgid= -o sid= -o stat= 2>/dev/null
+  fi
+}
+
+# The living processes of the step, a line each: pid, group. Those that carry the token (a
+# daemon that made a session of its own does, too), those in the leader's group or session,
+# and whatever descends from them.
+members() {
+  holders=
+  if [ -r /proc/self/environ ]; then
+    for file in $(grep -lsF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ); do
+      file=${file#/proc/}
+      holders="$holders ${file%/environ}"
+    done
+  fi
+  apart=
+  if find_leader; then
+    holders="$holders $leader"
+    [ "$own" = own ] && apart=$leader
+  fi
+  [ "$holders" ] || return 0
+  table | awk -v holders="$holders" -v leader="$apart" -v self="$$" '
+    BEGIN { n = split(holders, h, " "); for (i = 1; i <= n; i++) is[h[i]] = 1 }
+    $5 !~ /^[ZX]/ {
+      parent[$1] = $2; group[$1] = $3
+      if (leader != "" && ($3 == leader || $4 == leader)) is[$1] = 1
+    }
+    END {
+      do {
+        more = 0
+        for (p in parent) if (!(p in is) && (parent[p] in is)) { is[p] = 1; more = 1 }
+      } while (more)
+      for (p in is) if ((p in parent) && p != self) print p, group[p]
+    }'
+}
+
+# Sends signal $1 to group $2. The shell's own kill takes a group as it is; a program of that
+# name may read -123 as "group 1", which is everybody.
+signal_group() {
+  [ "$2" -gt 1 ] || return 1
+  case $(command -v kill) in
+    kill) kill "-$1" "-$2" 2>/dev/null ;;
+    *) kill "-$1" -- "-$2" 2>/dev/null ;;
+  esac
+}
+
+# Sends signal $1 to what members() said ($all): to the leader's group at once, to others one
+# by one. Who is in $told was told before.
+signal_all() {
+  sent=
+  if find_leader && [ "$own" = own ]; then
+    case $told in
+      *" -$leader "*) ;;
+      *) signal_group "$1" "$leader" ;;
+    esac
+    sent=$leader
+  fi
+  # shellcheck disable=SC2086 # it is split on purpose
+  set -- "$1" $all
+  signal=$1
+  shift
+  while [ $# -gt 1 ]; do
+    case $told in
+      *" $1 "*) ;;
+      *)
+        [ "$2" = "$sent" ] || kill "-$signal" "$1" 2>/dev/null
+        told="$told$1 "
+        ;;
+    esac
+    shift 2
+  done
+  [ "$sent" ] && told="$told-$sent "
+  return 0
+}
+
+# Whether the supervisor has noted the end. One that has not is about to do so, or to begin
+# the command.
+noted() {
+  [ -e "$d/status" ] || ! supervised
+}
+
+# Ends the step: TERM once to each of its processes; after $1 seconds KILL, unless $2 says
+# otherwise. Says what is left.
+stop_step() {
+  # It may have been begun this moment.
+  tries=0
+  while [ "$tries" -lt 20 ] && [ ! -s "$d/sup" ] && [ ! -e "$d/void" ]; do
+    tries=$((tries + 1))
+    nap
+  done
+  told=' '
+  read_now
+  until=$((now + $1))
+  while :; do
+    all=$(members)
+    if [ -z "$all" ] && noted; then break; fi
+    signal_all TERM
+    read_now
+    [ "$now" -lt "$until" ] || break
+    nap
+  done
+  if [ "$2" = kill ]; then
+    read_now
+    until=$((now + 10))
+    while :; do
+      all=$(members)
+      if [ -z "$all" ] && noted; then break; fi
+      told=' '
+      [ -z "$all" ] || signal_all KILL
+      read_now
+      [ "$now" -lt "$until" ] || break
+      nap
+    done
+  fi
+  all=$(members)
+  # shellcheck disable=SC2086 # it is split on purpose
+  set -- $all
+  while [ $# -gt 1 ]; do
+    what=
+    read -r what 2>/dev/null <"/proc/$1/comm"
+    say left "$1" "$(printf '%s' "$what" | tr -cd '[:print:]')"
+    shift 2
+  done
+  say proved
+}
+
+# Takes the right to begin the step, or to see to it that it never begins: once.
+claim() {
+  set -C
+  { true >"$d/go"; } 2>/dev/null
+  claimed=$?
+  set +C
+  return "$claimed"
+}

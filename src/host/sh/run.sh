@@ -1,0 +1,135 @@
+# The supervisor: times one command, keeps its output and its status, and outlives whatever
+# is done to it. Its arguments: token, folder, shell, clock, bytes of a stream to keep, bytes
+# at which a stream is cut back to that, and what makes a session.
+tok=$1 d=$2 sh=$3 clock=$4 keep=$5 limit=$6 lead=$7
+
+# Caught, not ignored: what is ignored stays so in the command, and a stop would not reach it.
+trap 'hit=yes' TERM HUP INT
+echo "$$" >"$d/sup"
+
+read_up() {
+  up=-
+  read -r up _ 2>/dev/null </proc/uptime
+}
+
+read_wall() {
+  case $clock in
+    EPOCHREALTIME) wall=$EPOCHREALTIME ;;
+    'date +%s%N') wall=$(date +%s%N) ;;
+    *) wall=$(date +%s) ;;
+  esac
+}
+
+# Cuts stream $1 of $2 bytes back to its first $4 where it grew over $3. It was opened for
+# appending, so what is written next goes to the new end.
+bound() {
+  if [ "$2" -gt "$3" ]; then
+    true >"$d/cut.$1"
+    dd of="$d/$1" bs=1 seek="$4" count=0 2>/dev/null
+  fi
+}
+
+# The room for the status is taken now: the disk may be full when it is needed.
+printf '%-400s\n' '' >"$d/status.new"
+input=/dev/null
+if [ -f "$d/stdin" ]; then
+  input=$d/stdin
+fi
+exec 4<"$input"
+[ "$input" = /dev/null ] || rm -f "$d/stdin"
+
+read_up
+up_start=$up
+read_wall
+wall_start=$wall
+# shellcheck disable=SC2086 # the words that make a session
+COMEBACK_STEP=$tok $lead "$sh" "$d/cmd" <&4 4<&- >>"$d/out" 2>>"$d/err" &
+pid=$!
+exec 4<&-
+echo "$pid ${lead:+own}" >"$d/pid"
+(
+  nap=
+  trap 'kill "$nap" 2>/dev/null; exit 0' TERM
+  # Should the supervisor be killed, the command's output is still bounded.
+  while [ -d "$d" ] && { kill -0 "$$" || kill -0 "$pid"; } 2>/dev/null; do
+    sleep 1 &
+    nap=$!
+    wait "$nap"
+    sizes
+    bound out "$bytes_out" "$limit" "$keep"
+    bound err "$bytes_err" "$limit" "$keep"
+  done
+) &
+watch=$!
+
+# A signal ends a wait early. A second wait tells the status, or 127 where the first one had it.
+status=
+hit=yes
+while [ "$hit" ]; do
+  hit=
+  there=yes
+  [ -z "$status" ] || kill -0 "$pid" 2>/dev/null || there=
+  wait "$pid"
+  code=$?
+  if [ -z "$status" ] || [ "$there" ] || [ "$code" -ne 127 ]; then
+    status=$code
+  fi
+done
+read_wall
+read_up
+kill "$watch" 2>/dev/null
+
+# What is written from here on is not the command's.
+bytes_out=0
+bytes_err=0
+if [ -s "$d/out" ] || [ -s "$d/err" ]; then
+  sizes
+fi
+
+# Each member of a pipe left its own status.
+members=
+if read -r members 2>/dev/null <"$d/cmd.n"; then
+  status=
+  i=1
+  while [ "$i" -le "$members" ]; do
+    code='?'
+    read -r code 2>/dev/null <"$d/cmd.$i"
+    status="$status${status:+,}${code:-?}"
+    i=$((i + 1))
+  done
+fi
+
+# Ends what the command left in its group. The leader's number stays taken while the group
+# has a member, so it is still this command's.
+left=0
+if [ "$lead" ] && signal_group 0 "$pid"; then
+  group() {
+    table | awk -v group="$pid" '$3 == group && $5 !~ /^[ZX]/ { n++ } END { print n + 0 }'
+  }
+  left=$(group)
+  [ "$left" -eq 0 ] || signal_group TERM "$pid"
+  tries=0
+  while [ "$tries" -lt 10 ] && [ "$(group)" -gt 0 ]; do
+    tries=$((tries + 1))
+    nap
+  done
+  [ "$left" -eq 0 ] || signal_group KILL "$pid"
+fi
+
+cut_out=0
+cut_err=0
+[ ! -e "$d/cut.out" ] || cut_out=1
+[ ! -e "$d/cut.err" ] || cut_err=1
+line="$status $wall_start $wall $up_start $up $bytes_out $bytes_err $cut_out $cut_err $left"
+printf '%s\n' "$line" 1<>"$d/status.new"
+mv -f "$d/status.new" "$d/status"
+
+# A daemon that the command left may still write to the streams: bounded as before.
+keep_out=$bytes_out
+keep_err=$bytes_err
+while [ -e "$d/status" ] && grep -qsF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ; do
+  sleep 2
+  sizes
+  bound out "$bytes_out" "$((keep_out + limit - keep))" "$keep_out"
+  bound err "$bytes_err" "$((keep_err + limit - keep))" "$keep_err"
+done

@@ -1,0 +1,102 @@
+//! The sign on a host that a session lives.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::script::{COMMON, KEEPER, MEMBERS};
+use super::wire::{Control, Line};
+use super::{Backoff, Inner, PATIENCE};
+use crate::host::HostError;
+
+/// How often the host hears from us.
+const BEAT: Duration = Duration::from_secs(15);
+
+/// How long it waits for that, in seconds, before it takes us for gone.
+const SILENCE: u64 = 60;
+
+/// Keeps a session alive on a host: as long as this lives, others see that the session does.
+/// When it is dropped, or the program or its connection are gone, the session's background
+/// loads are ended.
+pub struct Keeper {
+    end: DropGuard,
+    task: JoinHandle<()>,
+}
+
+impl Keeper {
+    /// Ends the session's loads, and waits until the host has done so.
+    pub async fn close(self) {
+        drop(self.end);
+        let _ = timeout(PATIENCE, self.task).await;
+    }
+}
+
+/// Begins to keep a session.
+pub(super) async fn start(inner: Arc<Inner>) -> Result<Keeper, HostError> {
+    let control = open(&inner).await?;
+    let token = CancellationToken::new();
+    let task = tokio::spawn(keep(inner, control, token.clone()));
+    Ok(Keeper {
+        end: token.drop_guard(),
+        task,
+    })
+}
+
+async fn open(inner: &Inner) -> Result<Control, HostError> {
+    let token = format!("{}/keeper/", inner.session()?);
+    let script = inner
+        .session_vars()?
+        .set("tok", &token)
+        .map_err(|error| inner.refused(error.to_string()))?
+        .number("beat", SILENCE)
+        .script(&[COMMON, MEMBERS, KEEPER]);
+    let channel = inner.host.exec(&script).await?;
+    let mut control = Control::new(channel, &inner.mark()?, inner.clock());
+    match timeout(PATIENCE, control.line()).await {
+        Ok(Ok(Line::Other(word, _))) if word == "kept" => Ok(control),
+        Ok(Ok(_)) => Err(inner.refused("the session could not be shown there")),
+        Ok(Err(over)) => {
+            Err(inner.refused(format!("the session could not be shown there: {over}")))
+        }
+        Err(_) => Err(inner.refused("the session could not be shown there: no answer")),
+    }
+}
+
+/// Says a line now and then; opens it again when the connection was lost.
+async fn keep(inner: Arc<Inner>, mut control: Control, end: CancellationToken) {
+    let mut backoff = Backoff::default();
+    loop {
+        let mut stdin = control.take_stdin();
+        let beat = async {
+            while stdin.write_all(b"\n").await.is_ok() && stdin.flush().await.is_ok() {
+                sleep(BEAT).await;
+            }
+            std::future::pending::<()>().await;
+        };
+        let over = async { while control.line().await.is_ok() {} };
+        tokio::select! {
+            () = end.cancelled() => {
+                // The end of its input; then it says nothing more until it is done.
+                drop(stdin);
+                while control.line().await.is_ok() {}
+                return;
+            }
+            () = beat => {}
+            () = over => {}
+        }
+        control = loop {
+            tokio::select! {
+                () = end.cancelled() => return,
+                () = sleep(backoff.next()) => {}
+            }
+            if let Ok(again) = open(&inner).await {
+                backoff = Backoff::default();
+                break again;
+            }
+        };
+    }
+}
