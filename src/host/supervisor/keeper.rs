@@ -90,12 +90,17 @@ async fn keep(inner: Arc<Inner>, mut control: Control, end: CancellationToken) {
         }
         control = loop {
             tokio::select! {
-                () = end.cancelled() => return,
+                () = end.cancelled() => {}
                 () = sleep(backoff.next()) => {}
             }
-            if let Ok(again) = open(&inner).await {
-                backoff = Backoff::default();
-                break again;
+            match open(&inner).await {
+                Ok(again) => {
+                    backoff = Backoff::default();
+                    break again;
+                }
+                // The host has ended the loads with the connection, unless its shell was killed.
+                Err(_) if end.is_cancelled() => return,
+                Err(_) => {}
             }
         };
     }

@@ -95,7 +95,8 @@ pub struct Caps {
     pub head: u64,
     /// And from its end, where it is longer.
     pub tail: u64,
-    /// The size at which the host cuts its file back to the head; looked at once a second.
+    /// The size at which the host cuts its file back to the head (and 64 KiB of its end);
+    /// looked at once a second.
     pub file: u64,
 }
 
