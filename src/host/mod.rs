@@ -2,6 +2,7 @@
 
 pub mod facts;
 mod local;
+mod sh;
 pub mod supervisor;
 
 use std::sync::Arc;

@@ -86,13 +86,13 @@ version() {
     openssl | proxmox-backup-client | restic | zfs | zpool) set -- "$1" version ;;
     ssh) set -- ssh -V ;;
     pveversion) ;;
-    awk | attr | bash | borg | btrfs | btrfstune | bzip2 | cat | cp | cpio | curl | cut | dd | df | du | esxcli | find | fio | \
-      fsfreeze | getfattr | getfacl | grep | gzip | head | ip | losetup | ls | lsblk | lvcreate | \
-      lvconvert | lvremove | lvs | lz4 | lzop | mariadb | mariadb-dump | mkfs.btrfs | mkfs.ext4 | \
-      mkfs.xfs | mount | mountpoint | mysql | mysqldump | nbdkit | nproc | pg_basebackup | pg_dump | \
-      pg_restore | pigz | psql | pv | python3 | qemu-img | qemu-nbd | rclone | rsync | sed | setfattr | \
-      setsid | sfdisk | sha256sum | sort | split | sqlite3 | stat | stdbuf | sync | tail | tar | tee | timeout | \
-      tr | truncate | umount | vgs | pvs | wc | wget | xargs | xz | zstd)
+    attr | bash | borg | btrfs | bzip2 | cat | cp | cpio | curl | cut | dd | df | du | esxcli | \
+      find | fio | fsfreeze | getfacl | getfattr | grep | gzip | head | losetup | ls | lsblk | \
+      lvconvert | lvcreate | lvremove | lvs | lz4 | lzop | mariadb | mariadb-dump | mkfs.btrfs | \
+      mount | mountpoint | mysql | mysqldump | nbdkit | nproc | pg_basebackup | pg_dump | \
+      pg_restore | pigz | psql | pv | pvs | python3 | qemu-img | qemu-nbd | rclone | rsync | sed | \
+      setfattr | setsid | sfdisk | sha256sum | sort | split | sqlite3 | stat | stdbuf | tail | \
+      tar | tee | timeout | tr | truncate | umount | vgs | wc | wget | xargs | xz | zstd)
       set -- "$1" --version
       ;;
     *) return ;;
@@ -110,18 +110,17 @@ tools() {
   busybox=
   if command -v busybox >/dev/null; then
     busybox=$(busybox 2>&1 | head -n 1)
-    busybox=${busybox%%) *})
+    busybox=${busybox%% (*}
   fi
   count=0
   for tool in $tools; do
     path=$(command -v "$tool") || continue
     case $path in
-      /*) ;;
-      # A word of the shell; the program may be there as well.
-      *) path=$(unset -f "$tool" 2>/dev/null; which "$tool" 2>/dev/null) || path= ;;
+      /*) path=$(readlink -f "$path" 2>/dev/null) ;;
+      # A word of the shell itself.
+      *) path=$exe ;;
     esac
-    real=$(readlink -f "$path" 2>/dev/null)
-    if [ "${real##*/}" = busybox ]; then
+    if [ "${path##*/}" = busybox ]; then
       say tool "$tool" "$(flat "$busybox")"
       continue
     fi

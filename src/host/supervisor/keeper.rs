@@ -8,10 +8,10 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::script::{COMMON, KEEPER, MEMBERS};
 use super::wire::{Control, Line};
 use super::{Backoff, Inner, PATIENCE};
 use crate::host::HostError;
+use crate::host::sh::{COMMON, KEEPER, MEMBERS};
 
 /// How often the host hears from us.
 const BEAT: Duration = Duration::from_secs(15);
