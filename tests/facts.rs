@@ -1,5 +1,7 @@
 //! Facts of this machine, through each shell that a host may have.
 
+#![cfg(test)]
+
 #[path = "support/shells.rs"]
 mod shells;
 
