@@ -30,6 +30,7 @@ pub struct Cli {
     /// Colours
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+    /// What to do; the dashboard where nothing is said.
     #[command(subcommand)]
     pub command: Option<Command>,
 }

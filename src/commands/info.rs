@@ -1,5 +1,7 @@
 //! `comeback info`
 
+use std::fmt::Write;
+
 use crate::event::FORMAT;
 
 use super::{CommandError, Context, output};
@@ -18,7 +20,7 @@ pub(super) fn info(context: &Context) -> Result<i32, CommandError> {
         ("themes", &paths.themes),
         ("recordings", &paths.recordings),
     ] {
-        text.push_str(&format!("{name:<14} {}{}\n", path.display(), there(path)));
+        let _ = writeln!(text, "{name:<14} {}{}", path.display(), there(path));
     }
     output::data(&text)?;
     Ok(0)

@@ -13,16 +13,15 @@ use super::{CommandError, Context, connect, output};
 /// Names what is left and nothing else; takes it away when asked.
 pub(super) async fn recover(context: &Context, args: RecoverArgs) -> Result<i32, CommandError> {
     let mut wanted: Vec<(String, Source)> = Vec::new();
-    match &args.file {
-        Some(file) => wanted.extend(of_recording(file)?),
-        None => {
-            let hosts = if args.host.is_empty() {
-                vec!["local".to_owned()]
-            } else {
-                args.host.clone()
-            };
-            wanted.extend(hosts.into_iter().map(|host| (host, Source::Journals)));
-        }
+    if let Some(file) = &args.file {
+        wanted.extend(of_recording(file)?);
+    } else {
+        let hosts = if args.host.is_empty() {
+            vec!["local".to_owned()]
+        } else {
+            args.host.clone()
+        };
+        wanted.extend(hosts.into_iter().map(|host| (host, Source::Journals)));
     }
     let mut exit = 0;
     for (name, source) in wanted {

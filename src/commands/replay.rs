@@ -23,7 +23,7 @@ pub(super) async fn replay(context: &Context, args: ReplayArgs) -> Result<i32, C
     }
     if args.plain {
         let session = report::load(&args.file)?;
-        output::data(&crate::report::plain(&session))?;
+        output::data(&crate::report::story(&session))?;
         return Ok(0);
     }
     let terminal = dashboard::terminal(context, "--plain shows the recording as text")?;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Clock, HostStamps, Labels, RunId, Sample};
+use crate::event::{Clock, HostStamps, Labels, RunId, Sample, Stamp};
 use crate::method::ClockDef;
 
 /// A moment, by every clock that saw it.
 #[derive(Debug, Clone, PartialEq)]
 struct Moment {
-    /// Host and seconds on its wall clock.
-    host: Option<(String, f64)>,
+    /// Host, a stamp of its wall clock, and seconds after that stamp.
+    host: Option<(String, Stamp, f64)>,
     /// Seconds since the session's begin.
     here: f64,
     /// Resolution of the host's clock, in seconds.
@@ -35,26 +35,15 @@ impl Moments {
         resolution: f64,
         here: (f64, f64),
     ) {
-        let on_host = |seconds: f64| stamps.map(|_| (host.to_owned(), seconds));
-        let (start, end) = stamps.map_or((0.0, 0.0), |s| {
-            (s.start.0 as f64 / 1e9, s.end.0 as f64 / 1e9)
-        });
-        self.all.insert(
-            format!("{name} start"),
-            Moment {
-                host: on_host(start),
-                here: here.0,
-                resolution,
-            },
-        );
-        self.all.insert(
-            format!("{name} end"),
-            Moment {
-                host: on_host(end),
-                here: here.1,
-                resolution,
-            },
-        );
+        let moment = |stamp: Option<Stamp>, here: f64| Moment {
+            host: stamp.map(|stamp| (host.to_owned(), stamp, 0.0)),
+            here,
+            resolution,
+        };
+        let start = moment(stamps.map(|stamps| stamps.start), here.0);
+        let end = moment(stamps.map(|stamps| stamps.end), here.1);
+        self.all.insert(format!("{name} start"), start);
+        self.all.insert(format!("{name} end"), end);
     }
 
     /// Keeps a mark: seconds since the step's begin, by the clock that told it.
@@ -63,7 +52,9 @@ impl Moments {
             return;
         };
         let moment = Moment {
-            host: start.host.map(|(host, seconds)| (host, seconds + at)),
+            host: start
+                .host
+                .map(|(host, stamp, after)| (host, stamp, after + at)),
             here: start.here + at,
             resolution: resolution.max(start.resolution),
         };
@@ -74,9 +65,11 @@ impl Moments {
     pub fn between(&self, from: &str, to: &str) -> Option<(f64, Clock, f64)> {
         let (a, b) = (self.all.get(from)?, self.all.get(to)?);
         match (&a.host, &b.host) {
-            (Some((one, start)), Some((other, end))) if one == other => {
-                Some((end - start, Clock::Host, a.resolution.max(b.resolution)))
-            }
+            (Some((one, start, after)), Some((other, end, later))) if one == other => Some((
+                end.seconds_since(*start) + later - after,
+                Clock::Host,
+                a.resolution.max(b.resolution),
+            )),
             // Two machines share no clock but this one.
             _ => Some((b.here - a.here, Clock::Here, HERE_RESOLUTION)),
         }
@@ -108,7 +101,6 @@ impl Moments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Stamp;
 
     fn stamps(start: u64, end: u64) -> HostStamps {
         HostStamps {

@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant as Tick, sleep_until};
 
-use crate::event::{Clock, Gap, Level, Mark, Nanos, Progress, ProgressKind, StepId, Stream, What};
-use crate::host::supervisor::{Heard, Job, Outcome};
+use crate::event::{
+    Clock, Gap, HostChange, HostState, Level, Mark, Nanos, Progress, ProgressKind, StepId, Stream,
+    What,
+};
+use crate::host::supervisor::{Heard, Job, Outcome, StopProof};
 use crate::host::{SharedHost, ask};
 use crate::progress::clamp::Clamp;
 use crate::progress::lines::Lines;
@@ -31,6 +35,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Following {
     pub teller: Teller,
     pub step: StepId,
+    /// The host that it runs on.
+    pub host: String,
     pub control: Control,
     /// The session's begin.
     pub began: Instant,
@@ -112,7 +118,11 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
         follow,
     };
     let mut flush = Tick::now();
-    let mut ending = false;
+    let mut ending: Option<JoinHandle<StopProof>> = None;
+    let end = || {
+        let stopper = stopper.clone();
+        Some(tokio::spawn(async move { stopper.stop(PATIENCE).await }))
+    };
     loop {
         let waits = !(hearing.out.is_empty() && hearing.err.is_empty());
         tokio::select! {
@@ -130,25 +140,25 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
                 None => break,
             },
             () = sleep_until(flush), if waits => hearing.flush(false),
-            () = control.stopped(), if !ending => {
-                ending = true;
+            () = control.stopped(), if ending.is_none() => {
                 hearing.done.stopped = true;
-                let stopper = stopper.clone();
-                tokio::spawn(async move { stopper.stop(PATIENCE).await });
+                ending = end();
             }
             Some(bytes) = looks.recv() => hearing.looked(bytes),
         }
-        if !ending
+        if ending.is_none()
             && hearing
                 .follow
                 .until
                 .is_some_and(|until| hearing.moved >= until)
         {
-            ending = true;
             hearing.done.interrupted = true;
-            let stopper = stopper.clone();
-            tokio::spawn(async move { stopper.stop(PATIENCE).await });
+            ending = end();
         }
+    }
+    if let Some(ending) = ending {
+        let proof = ending.await;
+        hearing.proved(proof.ok());
     }
     hearing.finish()
 }
@@ -178,6 +188,19 @@ fn watching(follow: &Following) -> mpsc::Receiver<u64> {
 }
 
 impl Hearing {
+    // A status says that the command has ended; not that everything has that it started.
+    fn proved(&self, proof: Option<StopProof>) {
+        let Some(proof) = proof else { return };
+        if !proof.gone {
+            let left = if proof.left.is_empty() {
+                "nobody knows what is left of it".to_owned()
+            } else {
+                format!("still there: {}", proof.left.join(", "))
+            };
+            self.note(Level::Error, format!("the command was stopped; {left}"));
+        }
+    }
+
     fn hear(&mut self, heard: Heard) {
         match heard {
             Heard::Output {
@@ -202,19 +225,24 @@ impl Hearing {
             Heard::LinkLost { why } => {
                 self.note(
                     Level::Warning,
-                    format!(
-                        "the connection was lost ({why}); the command goes on and is followed again"
-                    ),
+                    "the connection was lost; the command goes on, and is followed again"
+                        .to_owned(),
                 );
+                self.link(HostState::Connecting, Some(why));
             }
-            Heard::LinkBack => {
-                self.note(
-                    Level::Remark,
-                    "the connection is back; the log goes on from its byte".to_owned(),
-                );
-            }
+            Heard::LinkBack => self.link(HostState::Up, None),
             Heard::Ended(_) => {}
         }
+    }
+
+    fn link(&self, state: HostState, reason: Option<String>) {
+        self.follow.teller.tell(What::Host(Box::new(HostChange {
+            host: self.follow.host.clone(),
+            state,
+            phase: None,
+            reason,
+            facts: None,
+        })));
     }
 
     fn output(&mut self, stream: Stream, offset: u64, bytes: &[u8]) {

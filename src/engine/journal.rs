@@ -13,7 +13,7 @@ use crate::host::{Exit, Host, ask};
 use super::EngineError;
 use super::shell::{quote, reason, script};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -14,9 +14,9 @@ use super::shell::{quote, script};
 use super::teller::Teller;
 
 /// How long a look may take.
-const LOOK: Duration = Duration::from_secs(120);
+const LOOK: Duration = Duration::from_mins(2);
 /// How long taking something away may take: a big tree is many files.
-const AWAY: Duration = Duration::from_secs(4 * 3600);
+const AWAY: Duration = Duration::from_hours(4);
 
 /// Something that a run has left, or is about to.
 #[derive(Debug, Clone)]

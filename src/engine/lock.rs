@@ -6,11 +6,12 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use crate::host::Host;
+use crate::host::hashing::hex;
 
 use super::EngineError;
 use super::shell::{quote, script};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A lock that this session holds.
 #[derive(Debug, Clone)]
@@ -32,12 +33,8 @@ const FOLDERS: &str =
     "for d in /run/lock /var/lock /tmp; do [ -d \"$d\" ] && [ -w \"$d\" ] && break; done";
 
 fn name(subject: &str) -> String {
-    let digest = Sha256::digest(subject.as_bytes());
-    let short: String = digest
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let digest = hex(&Sha256::digest(subject.as_bytes()));
+    let short: String = digest.chars().take(16).collect();
     format!("comeback-{short}")
 }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use minijinja::Value;
 
-use crate::event::{Destroys, Facts, Order, Placement, Plan, PlannedStep};
+use crate::event::{Destroys, Order, Placement, Plan, PlannedStep};
 use crate::method::{
-    Action, Bound, ExpandedStep, MethodError, Payload, RunNames, WaitFor, order_runs, unknown_value,
+    Action, Bound, ExpandedStep, HostInfo, MethodError, Payload, RunNames, WaitFor, order_runs,
+    unknown_value,
 };
 
 use super::hashing;
@@ -58,7 +59,7 @@ pub(super) enum Figure {
 
 impl Doing {
     /// As exact shell text.
-    pub fn text(&self, facts: &Facts) -> String {
+    pub fn text(&self, info: &HostInfo) -> String {
         match self {
             Self::Command(members) => members.join(" | "),
             Self::Payload(made) if made.streamed.is_some() => {
@@ -69,7 +70,7 @@ impl Doing {
                 )
             }
             Self::Payload(made) => made.script.clone(),
-            Self::Hash { path, tree, .. } => hashing::text(path, *tree, facts),
+            Self::Hash { path, tree, .. } => hashing::text(path, *tree, info),
             Self::Space { settle, reads, .. } => {
                 let texts = reads.iter().map(|(_, text)| text.as_str());
                 settle
@@ -234,7 +235,7 @@ pub fn preview(bound: &Bound) -> Result<Vec<PlannedStep>, MethodError> {
     let mut steps = Vec::new();
     for step in &bound.steps {
         let context = bound.context(&names, &values, step.item.as_ref(), &step.step);
-        let facts = bound.hosts.get(&step.step.on).map(|info| &info.facts);
+        let info = bound.hosts.get(&step.step.on);
         let doing = doing(bound, step, &context, 1)?;
         let filling = Filling {
             bound,
@@ -247,7 +248,7 @@ pub fn preview(bound: &Bound) -> Result<Vec<PlannedStep>, MethodError> {
             host: bound.host(&step.step.on).to_owned(),
             timed: step.step.clock.is_some(),
             destroys: filling.destroys()?,
-            command: doing.text(facts.unwrap_or(&Facts::default())),
+            command: doing.text(info.unwrap_or(&HostInfo::default())),
         });
         for name in step.step.gives.keys() {
             values.insert(name.clone(), unknown_value(name));
@@ -267,7 +268,7 @@ pub fn plan_of(bounds: &[Bound], reps: u32, order: Order) -> Result<Plan, Method
         binding.steps = preview(bound)?;
         binding.placement = placement(bound);
         if binding.subject.own {
-            binding.subject.id = format!("{}/data", RunNames::unknown(&bound.sandbox).scratch());
+            binding.subject.id = format!("{}/comeback-*", bound.sandbox.trim_end_matches('/'));
         }
         bindings.push(binding);
     }

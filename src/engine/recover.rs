@@ -52,12 +52,13 @@ pub struct Recovery {
     pub running: Vec<String>,
     /// What is still there, newest first.
     pub left: Vec<Leftover>,
+    /// Its state folder is there.
+    folder: bool,
     connected: Connected,
     supervisor: Supervisor,
-    gone: Vec<LeaveId>,
 }
 
-const LOOK: Duration = Duration::from_secs(120);
+const LOOK: Duration = Duration::from_mins(2);
 
 /// Looks for what is still there.
 ///
@@ -91,9 +92,7 @@ pub async fn still_out(
             }
         }
     }
-    all.retain(|one| {
-        one.alive || !one.left.is_empty() || !one.running.is_empty() || one.has_folder()
-    });
+    all.retain(|one| one.alive || !one.left.is_empty() || !one.running.is_empty() || one.folder);
     Ok(all)
 }
 
@@ -114,7 +113,9 @@ async fn sessions(connected: &Connected, state: &str) -> Result<Sessions, Engine
     for line in said.lines() {
         if let Some(session) = line.strip_prefix('#') {
             all.push((session.to_owned(), String::new()));
-        } else if let Some((_, text)) = all.last_mut() {
+            continue;
+        }
+        if let Some((_, text)) = all.last_mut() {
             text.push_str(line);
             text.push('\n');
         }
@@ -134,21 +135,22 @@ async fn look(
 ) -> Result<Recovery, EngineError> {
     let supervisor = Supervisor::new(Arc::clone(&connected.host), format!("{state}/{session}"));
     let living = supervisor.living().await?;
+    let dir = quote(supervisor.dir());
+    let text = format!("if [ -d {dir} ]; then printf '%s\\n' {dir}; fi");
+    let folder = leaving::look(connected.host.as_ref(), &text).await?;
     let mut recovery = Recovery {
         session,
         host: connected.info.name.clone(),
         alive: living.kept,
         running: living.running,
         left: Vec::new(),
+        folder: !folder.is_empty(),
         connected: connected.clone(),
         supervisor,
-        gone: Vec::new(),
     };
     for (leave, intended) in open.into_iter().rev() {
         let found = leaving::look(connected.host.as_ref(), &intended.find).await?;
-        if found.is_empty() {
-            recovery.gone.push(leave);
-        } else {
+        if !found.is_empty() {
             recovery.left.push(Leftover {
                 leave,
                 intended,
@@ -160,11 +162,6 @@ async fn look(
 }
 
 impl Recovery {
-    fn has_folder(&self) -> bool {
-        // Of a session whose things are all gone only the state folder is left.
-        self.left.is_empty() && self.running.is_empty()
-    }
-
     /// Ends what runs, takes away what is left, newest first, and says of each what came of it.
     pub async fn remove(&mut self) -> Vec<(String, Result<(), String>)> {
         let mut said = Vec::new();
@@ -190,12 +187,11 @@ impl Recovery {
                     .await
                     .map_err(|why| why.to_string()),
             };
-            match &result {
-                Ok(()) => self.note_gone(&left.leave).await,
-                Err(_) => {
-                    blocked.get_or_insert(left.intended.name.clone());
-                    kept.push(left);
-                }
+            if result.is_ok() {
+                self.note_gone(&left.leave).await;
+            } else {
+                blocked.get_or_insert(left.intended.name.clone());
+                kept.push(left);
             }
             said.push((name, result));
         }

@@ -10,7 +10,7 @@ use super::preview::Figure;
 use super::shell::script;
 
 /// How long one reading may take.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_mins(10);
 /// Pause between two readings that must agree.
 const PAUSE: Duration = Duration::from_millis(250);
 

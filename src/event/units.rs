@@ -53,7 +53,7 @@ impl Stamp {
     /// Seconds from `earlier` to here; negative where the clock was put back.
     #[must_use]
     pub fn seconds_since(self, earlier: Self) -> f64 {
-        (self.0 as f64 - earlier.0 as f64) / 1e9
+        (i128::from(self.0) - i128::from(earlier.0)) as f64 / 1e9
     }
 }
 

@@ -2,7 +2,8 @@
 
 pub mod facts;
 pub mod hashing;
-pub mod local;
+mod local;
+mod sh;
 pub mod ssh;
 pub mod supervisor;
 
@@ -12,6 +13,8 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
+
+pub use self::local::LocalHost;
 
 /// A machine that runs POSIX shell text.
 ///

@@ -145,6 +145,7 @@ fn typed(placed: Placed, first_role: &str) -> Result<Step, String> {
         each: def.each,
         clock: def.clock,
         reads: def.reads,
+        figures: def.figures,
         gives: def.gives,
         ok: def.ok,
         leaves: def.leaves.map(|leaves| leaves.0).unwrap_or_default(),
@@ -355,7 +356,7 @@ impl<'a> Known<'a> {
             }
         }
         self.action(step, &local)?;
-        self.reads(step)?;
+        Self::reads(step)?;
         self.leaves(step, &local)?;
         if let Some(stdin) = &step.stdin {
             let mut with_secrets = local.clone();
@@ -454,13 +455,24 @@ impl<'a> Known<'a> {
         }
     }
 
-    fn reads(&self, step: &Step) -> Result<(), String> {
+    fn reads(step: &Step) -> Result<(), String> {
         if let Some(reader) = &step.reads
             && !progress::known().contains(&reader.as_str())
         {
             return Err(format!(
                 "reads: no parser is called {reader:?}; there are: {}",
                 progress::known().join(", ")
+            ));
+        }
+        let known = step.reads.as_deref().map_or(&[][..], progress::figures);
+        if let Some(figure) = step
+            .figures
+            .iter()
+            .find(|name| !known.contains(&name.as_str()))
+        {
+            return Err(format!(
+                "figures: its parser finds no {figure:?}; it finds {}",
+                known.join(", ")
             ));
         }
         for (name, from) in &step.gives {

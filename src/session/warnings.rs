@@ -15,19 +15,19 @@ impl Session {
         }
         let missing = self.due.saturating_sub(self.events);
         if missing > 0 {
-            all.push(format!("{} of the recording are missing", events(missing)));
+            all.push(format!("{} of the recording missing", events(missing)));
         }
         if !self.unknown.is_empty() {
             let names: Vec<&str> = self.unknown.keys().map(String::as_str).collect();
             all.push(format!(
-                "{} of a later version are not understood: {}",
+                "{} of a later version not understood: {}",
                 events(self.unknown.values().sum()),
                 names.join(", ")
             ));
         }
         if self.stray > 0 {
             all.push(format!(
-                "{} belong to a step that was never planned",
+                "{} of a step that was never planned",
                 events(self.stray)
             ));
         }

@@ -39,7 +39,7 @@ until_ended() {
       return
     else
       sizes
-      say lost "$bytes_out" "$bytes_err"
+      say lost "$bytes_out" "$bytes_err" "$(cuts)"
       return
     fi
   done

@@ -10,18 +10,18 @@ has_token() {
   fi
 }
 
-# Whether grep looks behind a NUL byte; BusyBox's does not.
+# Whether grep takes a NUL byte for the end of a line, as GNU's and a newer BusyBox's do.
 sees_through() {
-  printf 'a\0b\n' | grep -qF b
+  printf 'a\0b\0' | grep -qzxF b 2>/dev/null
 }
 
 # The processes that carry the token in their environment.
 holders() {
   if sees_through; then
-    grep -lsF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ
+    grep -lszxF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ
   else
     for file in /proc/[0-9]*/environ; do
-      if tr '\0' '\n' <"$file" | grep -qF -e "COMEBACK_STEP=$tok"; then
+      if tr '\0' '\n' <"$file" | grep -qxF -e "COMEBACK_STEP=$tok"; then
         echo "$file"
       fi
     done 2>/dev/null
@@ -109,10 +109,9 @@ signal_all() {
   sent=
   if find_leader && [ "$own" = own ]; then
     case $told in
-      *" -$leader "*) ;;
-      *) signal_group "$1" "$leader" ;;
+      *" -$leader "*) sent=$leader ;;
+      *) signal_group "$1" "$leader" && sent=$leader ;;
     esac
-    sent=$leader
   fi
   # shellcheck disable=SC2086 # it is split on purpose
   set -- "$1" $all
@@ -171,7 +170,7 @@ stop_step() {
   while [ $# -gt 1 ]; do
     what=
     read -r what 2>/dev/null <"/proc/$1/comm"
-    say left "$1" "$(printf '%s' "$what" | tr -cd '[:print:]')"
+    say left "$1" "$(printf '%s' "$what" | tr -cd ' -~')"
     shift 2
   done
   say proved

@@ -21,6 +21,8 @@ pub(super) struct Value<'a> {
     pub series: &'a str,
     labels: Labels,
     iteration: u64,
+    /// Read as bytes that something takes; a tool's own figure of that name is another.
+    space: bool,
 }
 
 /// Every run's values, as they came.
@@ -70,6 +72,7 @@ fn of_sample<'a>(sample: &'a Sample, run: Option<&'a RunView>) -> Value<'a> {
         series: series_of(&sample.series, run),
         labels,
         iteration,
+        space: false,
     }
 }
 
@@ -83,10 +86,12 @@ fn of_space<'a>(space: &'a Space, run: Option<&'a RunView>) -> impl Iterator<Ite
         series: series_of(&space.series, run),
         labels: Labels::new(),
         iteration: 0,
+        space: true,
     })
 }
 
-/// The figures of a space reading, by name: `archive stored`, `archive held`.
+/// The figures of a space reading, by name: `archive` is what is stored, `archive logical` what
+/// the reader of its files sees, `archive held` what only a snapshot keeps.
 pub fn space_figures(space: &Space) -> impl Iterator<Item = (String, Bytes)> {
     let kinds = [
         ("logical", space.logical),
@@ -94,10 +99,10 @@ pub fn space_figures(space: &Space) -> impl Iterator<Item = (String, Bytes)> {
         ("held", space.held),
     ];
     kinds.into_iter().filter_map(|(kind, bytes)| {
-        let name = if space.name == kind {
-            kind.to_owned()
-        } else {
-            format!("{} {kind}", space.name)
+        let name = match kind {
+            "stored" => space.name.clone(),
+            kind if space.name == kind => space.name.clone(),
+            kind => format!("{} {kind}", space.name),
         };
         Some((name, bytes?))
     })
@@ -116,7 +121,8 @@ pub(super) fn columns(
         let mut mine: Vec<(usize, &Value<'_>)> = mine
             .filter(|value| value.series == series)
             .map(|value| {
-                let place = all.place(value.clock, &value.name, value.unit, &value.labels);
+                let of = (value.clock, value.space);
+                let place = all.place(of, &value.name, value.unit, &value.labels);
                 (place, value)
             })
             .collect();
@@ -138,14 +144,17 @@ pub(super) fn columns(
     all.done()
 }
 
+/// How a column's values were taken: by which clock, and whether as bytes of something.
+type Source = (Option<Clock>, bool);
+
 #[derive(Default)]
-struct Columns(Vec<(Option<Clock>, Series)>);
+struct Columns(Vec<(Source, Series)>);
 
 impl Columns {
     /// Where a column stands; made, where there is none yet.
-    fn place(&mut self, clock: Option<Clock>, name: &str, unit: &str, labels: &Labels) -> usize {
+    fn place(&mut self, source: Source, name: &str, unit: &str, labels: &Labels) -> usize {
         let found = self.0.iter().position(|(of, series)| {
-            *of == clock && series.name == name && series.unit == unit && series.labels == *labels
+            *of == source && series.name == name && series.unit == unit && series.labels == *labels
         });
         found.unwrap_or_else(|| {
             let series = Series {
@@ -154,7 +163,7 @@ impl Columns {
                 labels: labels.clone(),
                 ..Series::default()
             };
-            self.0.push((clock, series));
+            self.0.push((source, series));
             self.0.len() - 1
         })
     }
@@ -171,12 +180,12 @@ impl Columns {
             "ms" => (figure.value / 1000.0, "s"),
             unit => (figure.value, unit),
         };
-        let like = |(_, series): &(Option<Clock>, Series)| {
+        let like = |(_, series): &(Source, Series)| {
             series.name == figure.name && series.unit == unit && series.labels.is_empty()
         };
         let place = match self.0.iter().position(like) {
             Some(place) => place,
-            None => self.place(None, &figure.name, unit, &Labels::new()),
+            None => self.place((None, false), &figure.name, unit, &Labels::new()),
         };
         self.change(place, |series| match figure.statistic.as_str() {
             "min" => series.published_min = Some(value),
@@ -193,7 +202,7 @@ impl Columns {
             .0
             .into_iter()
             .partition(|(_, series)| series.unit == "s");
-        let times = times.into_iter().map(|(clock, series)| TimeColumn {
+        let times = times.into_iter().map(|((clock, _), series)| TimeColumn {
             clock: clock.unwrap_or(Clock::Log),
             stated: clock.is_some(),
             series,
