@@ -44,6 +44,7 @@ pub(super) struct Acted {
 pub(super) struct Background {
     id: StepId,
     ok: Vec<i32>,
+    figures: Vec<String>,
     clock: Option<Clock>,
     handle: JoinHandle<Followed>,
     stopper: Stopper,
@@ -276,6 +277,7 @@ impl Run<'_> {
         let following = Following {
             teller: self.shared.teller.clone(),
             step: id.clone(),
+            host: host_name.to_owned(),
             control: self.shared.control.clone(),
             began: self.shared.began,
             reader: step.step.reads.as_deref().and_then(progress::reader),
@@ -305,6 +307,7 @@ impl Run<'_> {
             let background = Background {
                 id: id.clone(),
                 ok: step.step.ok.clone(),
+                figures: step.step.figures.clone(),
                 clock: step.step.clock,
                 stopper: job.stopper(),
                 handle: tokio::spawn(follow(job, following)),
@@ -399,6 +402,7 @@ impl Run<'_> {
             let following = Following {
                 teller: self.shared.teller.clone(),
                 step: id.clone(),
+                host: host_name.to_owned(),
                 control: self.shared.control.clone(),
                 began: self.shared.began,
                 reader: None,
@@ -454,7 +458,7 @@ impl Run<'_> {
         host_name: &str,
     ) -> Result<Acted, EngineError> {
         let begin = self.now();
-        let taken = hashing::take(self.shared, host_name, path, tree, id.as_str()).await?;
+        let taken = hashing::take(self.shared, host_name, path, tree, id).await?;
         let here = (begin, self.now());
         let Some(taken) = taken else {
             return Ok(Acted::new(EndState::Stopped, here));
@@ -560,6 +564,7 @@ impl Run<'_> {
         let Background {
             id,
             ok,
+            figures,
             clock,
             handle,
             ..
@@ -568,11 +573,15 @@ impl Run<'_> {
             Ok(followed) => Acted::followed(&followed, clock, &ok),
             Err(why) => Acted::failed(why.to_string(), self.shared.began),
         };
-        for (name, value, unit, resolution) in &acted.figures {
+        for (name, value, unit, resolution) in acted
+            .figures
+            .iter()
+            .filter(|figure| figures.contains(&figure.0))
+        {
             self.shared.teller.tell(What::Sample(Sample {
                 run: self.planned.run.clone(),
                 step: Some(id.clone()),
-                name: name.clone(),
+                name: name.replace('_', " "),
                 series: self.series.clone(),
                 value: *value,
                 unit: unit.clone(),

@@ -7,7 +7,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant as Tick, sleep_until};
 
-use crate::event::{Clock, Gap, Level, Mark, Nanos, Progress, ProgressKind, StepId, Stream, What};
+use crate::event::{
+    Clock, Gap, HostChange, HostState, Level, Mark, Nanos, Progress, ProgressKind, StepId, Stream,
+    What,
+};
 use crate::host::supervisor::{Heard, Job, Outcome, StopProof};
 use crate::host::{SharedHost, ask};
 use crate::progress::clamp::Clamp;
@@ -32,6 +35,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Following {
     pub teller: Teller,
     pub step: StepId,
+    /// The host that it runs on.
+    pub host: String,
     pub control: Control,
     /// The session's begin.
     pub began: Instant,
@@ -220,19 +225,24 @@ impl Hearing {
             Heard::LinkLost { why } => {
                 self.note(
                     Level::Warning,
-                    format!(
-                        "the connection was lost ({why}); the command goes on and is followed again"
-                    ),
+                    "the connection was lost; the command goes on, and is followed again"
+                        .to_owned(),
                 );
+                self.link(HostState::Connecting, Some(why));
             }
-            Heard::LinkBack => {
-                self.note(
-                    Level::Remark,
-                    "the connection is back; the log goes on from its byte".to_owned(),
-                );
-            }
+            Heard::LinkBack => self.link(HostState::Up, None),
             Heard::Ended(_) => {}
         }
+    }
+
+    fn link(&self, state: HostState, reason: Option<String>) {
+        self.follow.teller.tell(What::Host(Box::new(HostChange {
+            host: self.follow.host.clone(),
+            state,
+            phase: None,
+            reason,
+            facts: None,
+        })));
     }
 
     fn output(&mut self, stream: Stream, offset: u64, bytes: &[u8]) {

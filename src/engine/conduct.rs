@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::event::{
-    End, EndState, Facts, Header, HostChange, HostState, Level, Lock, LockState, Origin, Plan,
-    RunChange, RunState, SessionId, Sink, What,
+    Act, ActKind, End, EndState, Facts, Header, HostChange, HostState, Level, Lock, LockState,
+    Origin, Plan, RunChange, RunState, SessionId, Sink, What,
 };
 use crate::host::SharedHost;
+use crate::host::facts::overhead;
 use crate::host::supervisor::{Journal, Keeper, Supervisor};
 use crate::method::{Bound, HostInfo};
 
@@ -147,26 +148,35 @@ struct Stage {
 impl Stage {
     async fn open(&mut self) -> Result<(), EngineError> {
         for (name, known) in &self.shared.hosts {
+            let dir = self.shared.session_dir(name);
+            let supervisor = Supervisor::new(Arc::clone(&known.host), dir);
+            supervisor.prepare().await?;
+            self.keepers.push(supervisor.keeper().await?);
+            let mut facts = known.info.facts.clone();
+            facts.overhead = overhead(&supervisor).await?;
+            self.shared
+                .supervisors
+                .insert(name.clone(), Arc::new(supervisor));
             self.shared.teller.tell(What::Host(Box::new(HostChange {
                 host: name.clone(),
                 state: HostState::Up,
                 phase: None,
                 reason: None,
-                facts: None,
+                facts: Some(facts),
             })));
-            let dir = self.shared.session_dir(name);
-            let supervisor = Supervisor::new(Arc::clone(&known.host), dir);
-            supervisor.prepare().await?;
-            self.keepers.push(supervisor.keeper().await?);
-            self.shared
-                .supervisors
-                .insert(name.clone(), Arc::new(supervisor));
         }
         for planned in &self.plan.runs {
             let state = RunState::Queued;
             self.shared.teller.tell(What::Run(RunChange {
                 run: planned.run.clone(),
                 state,
+            }));
+        }
+        for word in &self.shared.confirmed {
+            let text = format!("{}:{} may be destroyed: {}", word.kind, word.id, word.name);
+            self.shared.teller.tell(What::Act(Act {
+                act: ActKind::Confirmed,
+                text,
             }));
         }
         self.shared.teller.commit()?;

@@ -2,17 +2,20 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::event::Stream;
+use crate::event::{Nanos, Progress, ProgressKind, StepId, Stream, What};
 use crate::host::hashing::{
-    HashError, Lists, Manifest, compare_script, file_script, hash_file, hash_tree, parse,
+    Counted, HashError, Lists, Manifest, compare_script, file_script, hash_file, hash_tree, parse,
     tree_script,
 };
 use crate::host::supervisor::{Heard, Launch};
 use crate::method::HostInfo;
+use crate::progress::Finding;
+use crate::progress::clamp::Clamp;
 
 use super::EngineError;
 use super::command::PATIENCE;
@@ -21,6 +24,8 @@ use super::shell::{script, text_of};
 
 /// What is kept of an answer.
 const KEEP: usize = 64 * 1024;
+/// How often progress is told.
+const LOOK: Duration = Duration::from_millis(250);
 /// How many differences are named.
 const MOST: usize = 5;
 
@@ -69,14 +74,14 @@ pub(super) async fn take(
     host: &str,
     path: &str,
     tree: bool,
-    step: &str,
+    step: &StepId,
 ) -> Result<Option<Kept>, EngineError> {
     let known = shared
         .hosts
         .get(host)
         .ok_or_else(|| EngineError::Refused(format!("the host {host:?} is not connected")))?;
     let (manifest, lists) = if known.host.is_local() {
-        match here(shared, path, tree).await {
+        match here(shared, path, tree, step).await {
             Some(manifest) => (manifest.map_err(|why| failed(host, &why))?, None),
             None => return Ok(None),
         }
@@ -89,7 +94,7 @@ pub(super) async fn take(
         } else {
             file_script(path)
         };
-        match there(shared, host, step, &script).await? {
+        match there(shared, host, step.as_str(), &script).await? {
             Some(said) => {
                 let manifest = parse(&said, &known.info.facts).map_err(|why| failed(host, &why))?;
                 (manifest, tree.then_some(lists))
@@ -115,23 +120,37 @@ fn failed(host: &str, why: &str) -> EngineError {
     }
 }
 
-async fn here(shared: &Shared, path: &str, tree: bool) -> Option<Result<Manifest, String>> {
-    let stop = CancellationToken::new();
-    let (path, token) = (PathBuf::from(path), stop.clone());
+async fn here(
+    shared: &Shared,
+    path: &str,
+    tree: bool,
+    step: &StepId,
+) -> Option<Result<Manifest, String>> {
+    let (stop, counted) = (CancellationToken::new(), Arc::new(Counted::default()));
+    let (path, token, count) = (PathBuf::from(path), stop.clone(), Arc::clone(&counted));
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let work = tokio::task::spawn_blocking(move || {
         if tree {
-            hash_tree(&path, threads, &token)
+            hash_tree(&path, threads, &token, &count)
         } else {
-            hash_file(&path, &token)
+            hash_file(&path, &token, &count)
         }
     });
     tokio::pin!(work);
-    let done = tokio::select! {
-        done = &mut work => done,
-        () = shared.control.stopped() => {
-            stop.cancel();
-            work.await
+    let mut clamp = Clamp::new(step.clone());
+    let mut look = tokio::time::interval(LOOK);
+    let done = loop {
+        tokio::select! {
+            done = &mut work => break done,
+            _ = look.tick() => {
+                if let Some(progress) = progress(&mut clamp, shared, &counted) {
+                    shared.teller.tell(What::Progress(progress));
+                }
+            }
+            () = shared.control.stopped() => {
+                stop.cancel();
+                break work.await;
+            }
         }
     };
     match done {
@@ -139,6 +158,20 @@ async fn here(shared: &Shared, path: &str, tree: bool) -> Option<Result<Manifest
         Ok(done) => Some(done.map_err(|why| why.to_string())),
         Err(why) => Some(Err(why.to_string())),
     }
+}
+
+fn progress(clamp: &mut Clamp, shared: &Shared, counted: &Counted) -> Option<Progress> {
+    let total = counted.total.load(Ordering::Relaxed);
+    let finding = Finding::Progress {
+        kind: ProgressKind::Exact,
+        done: Some(counted.done.load(Ordering::Relaxed)),
+        total: Some(total),
+        percent: None,
+    };
+    let now = u64::try_from(shared.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    (total > 0)
+        .then(|| clamp.take(Nanos(now), &finding))
+        .flatten()
 }
 
 // Supervised, as every long work: a lost connection does not lose it.

@@ -132,6 +132,14 @@ fn bytes_of(seed: &[u8; 32], from: usize, count: usize) -> String {
     hex(seed.get(from..from + count).unwrap_or_default())
 }
 
+fn by(openssl: bool) -> &'static str {
+    if openssl {
+        "made on the host by openssl"
+    } else {
+        "sent from here"
+    }
+}
+
 fn source(openssl: bool, seed: &[u8; 32], bytes: &str) -> String {
     if openssl {
         format!(
@@ -151,7 +159,8 @@ pub(super) fn tree(path: &str, size: u64, files: u64, openssl: bool, seed: [u8; 
     let each = (size / files).max(1);
     let total = each * files;
     let script = format!(
-        r#"set -e
+        r#"# {files} files of {each} bytes that do not compress, {by}
+set -e
 d={path}
 if [ -e "$d" ] || [ -L "$d" ]; then echo "there is something at $d already" >&2; exit 1; fi
 mkdir -m 755 -- "$d"
@@ -171,6 +180,7 @@ if command -v setfattr >/dev/null 2>&1; then setfattr -n user.comeback -v payloa
 sync
 {sample}"#,
         path = quote(path),
+        by = by(openssl),
         source = source(openssl, &seed, &total.to_string()),
         sample = SAMPLE,
     );
@@ -226,7 +236,8 @@ pub(super) fn change(
         },
     );
     let script = format!(
-        r#"set -e
+        r#"# {written} of {files} files overwritten, {deleted} deleted, {created} created, {each} bytes each, {by}
+set -e
 cd -- {path}/{FILES}
 {put}
 set -- *
@@ -241,6 +252,7 @@ n=$(ls | wc -l); if [ "$n" -ne {left} ]; then echo "$n files are left, not {left
 sync
 echo "{written} overwritten, {deleted} deleted, {created} created, {each} bytes each""#,
         path = quote(path),
+        by = by(openssl),
         source = source(openssl, &seed, &total.to_string()),
         left = files - deleted + created,
     );

@@ -248,6 +248,12 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
         check.marked = mark == "marked";
         check.bytes = size.parse().ok().map(|kib: u64| Bytes(kib * 1024));
         overlap(&at, &scratch_at, check);
+        if check.bytes.is_none() && check.refusal().is_none() {
+            check.find(
+                Gravity::Warning,
+                format!("{}: {id} could not be counted within 20 s; whether it fits into {} is not known", host.name(), bound.sandbox),
+            );
+        }
     } else if let Some(size) = bound.settings.get("size") {
         check.bytes = u64::try_from(size.value().as_i64().unwrap_or(0))
             .ok()

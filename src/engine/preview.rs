@@ -268,7 +268,7 @@ pub fn plan_of(bounds: &[Bound], reps: u32, order: Order) -> Result<Plan, Method
         binding.steps = preview(bound)?;
         binding.placement = placement(bound);
         if binding.subject.own {
-            binding.subject.id = format!("{}/data", RunNames::unknown(&bound.sandbox).scratch());
+            binding.subject.id = format!("{}/comeback-*", bound.sandbox.trim_end_matches('/'));
         }
         bindings.push(binding);
     }

@@ -478,10 +478,13 @@ impl<'a> Run<'a> {
         }
         for (name, value, unit, resolution) in &acted.figures {
             self.figures.insert(plain(name), *value);
+            if !step.step.figures.contains(name) {
+                continue;
+            }
             self.shared.teller.tell(What::Sample(Sample {
                 clock: (*unit == "s").then_some(crate::event::Clock::Log),
                 resolution: *resolution,
-                ..sample(format!("{}: {name}", step.step.name), *value, unit)
+                ..sample(name.replace('_', " "), *value, unit)
             }));
         }
     }

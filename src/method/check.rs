@@ -145,6 +145,7 @@ fn typed(placed: Placed, first_role: &str) -> Result<Step, String> {
         each: def.each,
         clock: def.clock,
         reads: def.reads,
+        figures: def.figures,
         gives: def.gives,
         ok: def.ok,
         leaves: def.leaves.map(|leaves| leaves.0).unwrap_or_default(),
@@ -461,6 +462,17 @@ impl<'a> Known<'a> {
             return Err(format!(
                 "reads: no parser is called {reader:?}; there are: {}",
                 progress::known().join(", ")
+            ));
+        }
+        let known = step.reads.as_deref().map_or(&[][..], progress::figures);
+        if let Some(figure) = step
+            .figures
+            .iter()
+            .find(|name| !known.contains(&name.as_str()))
+        {
+            return Err(format!(
+                "figures: its parser finds no {figure:?}; it finds {}",
+                known.join(", ")
             ));
         }
         for (name, from) in &step.gives {

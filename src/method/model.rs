@@ -148,6 +148,8 @@ pub struct Step {
     pub clock: Option<Clock>,
     /// Which parser reads its output.
     pub reads: Option<String>,
+    /// Figures of its parser that are results.
+    pub figures: Vec<String>,
     /// Captured values: name → where from.
     pub gives: BTreeMap<String, String>,
     /// Exit codes that are not failures, beside 0.
@@ -387,6 +389,8 @@ pub(super) struct StepDef {
     pub each: Option<Each>,
     pub clock: Option<Clock>,
     pub reads: Option<String>,
+    #[serde(default)]
+    pub figures: Vec<String>,
     #[serde(default)]
     pub gives: BTreeMap<String, String>,
     #[serde(default)]

@@ -27,6 +27,8 @@ const FRAME: Duration = Duration::from_millis(33);
 const TICK: Duration = Duration::from_secs(1);
 /// At most so many messages are taken before a frame, so that a flood of them delays none.
 const BATCH: usize = 256;
+/// How long it may take until a stop that was asked for has happened.
+const STOPPING: Duration = Duration::from_secs(1);
 /// How long the last effects may take to be taken.
 const PARTING: Duration = Duration::from_secs(2);
 
@@ -98,8 +100,10 @@ pub(super) trait Canvas {
     fn draw(&mut self, model: &Model, session: &Mutex<Session>) -> io::Result<()>;
     /// Forgets what was drawn: somebody else has had the terminal.
     fn redraw(&mut self) -> io::Result<()>;
-    /// Into the background, and back.
+    /// Gives the terminal back and asks to be stopped; that happens soon, not at once.
     fn suspend(&mut self) -> io::Result<()>;
+    /// Takes the terminal again.
+    fn resume(&mut self) -> io::Result<()>;
     /// Returns when a part of the program has panicked.
     async fn panicked(&self);
 }
@@ -223,6 +227,9 @@ pub(super) async fn drive<C: Canvas>(
         }
         if board.is_suspending() {
             board.canvas.suspend()?;
+            // Where nobody can put it back into the foreground, it is not stopped either.
+            let _ = timeout(STOPPING, Signals::resumed(&mut signals)).await;
+            board.canvas.resume()?;
             board.dirty = true;
         }
         if let Some(ended) = board.parting() {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::event::{EndState, Nanos, Progress};
-use crate::session::{RunStage, RunView, Series, Session, StepView};
+use crate::session::{RunStage, RunView, Session, StepView, median};
 
 /// Rates are taken over this much of the latest progress.
 const WINDOW: Duration = Duration::from_secs(10);
@@ -27,7 +27,11 @@ pub fn session_left(session: &Session, now: Nanos) -> Option<Left> {
             .iter()
             .filter(|run| !matches!(run.state, RunStage::Ended(..)))
     };
-    if session.end.is_some() || open().next().is_none() {
+    // After a run that did not end well nobody knows what comes.
+    let is_broken = session
+        .current_run()
+        .is_some_and(|run| matches!(run.state, RunStage::Ended(end, _) if !end.is_good()));
+    if session.end.is_some() || is_broken || open().next().is_none() {
         return None;
     }
     let mut all = 0.0;
@@ -35,11 +39,7 @@ pub fn session_left(session: &Session, now: Nanos) -> Option<Left> {
     for run in open() {
         let durations = durations(session, run);
         earlier = earlier.min(durations.len());
-        let median = Series {
-            values: durations,
-            ..Series::default()
-        }
-        .median()?;
+        let median = median(&durations)?;
         let gone = run
             .started
             .map_or(0.0, |started| now.since(started).as_secs_f64());
@@ -88,9 +88,20 @@ pub fn last_time(session: &Session, run: &RunView, name: &str) -> Option<(f64, f
         })
 }
 
-/// Bytes a second, over the last seconds of progress.
+/// For how long a step has told of no more bytes, where that is longer than rates are taken over.
 #[must_use]
-pub fn rate(step: &StepView) -> Option<f64> {
+pub fn stalled(step: &StepView, now: Nanos) -> Option<Duration> {
+    let (last, _) = *step.rate.last()?;
+    let silent = now.since(last);
+    (silent > WINDOW).then_some(silent)
+}
+
+/// Bytes a second, over the last seconds of progress; none where that is long ago.
+#[must_use]
+pub fn rate(step: &StepView, now: Nanos) -> Option<f64> {
+    if stalled(step, now).is_some() {
+        return None;
+    }
     let (end, done) = *step.rate.last()?;
     let (start, before) = step
         .rate
@@ -106,11 +117,13 @@ pub fn rate(step: &StepView) -> Option<f64> {
 
 /// How long a step still takes: its rest at its latest rate.
 #[must_use]
-pub fn step_left(step: &StepView) -> Option<Duration> {
+pub fn step_left(step: &StepView, now: Nanos) -> Option<Duration> {
     let progress = step.progress.as_ref()?;
     let rest = progress.total?.0.checked_sub(progress.done?.0)?;
-    let rate = rate(step).filter(|rate| *rate > 0.0)?;
-    Duration::try_from_secs_f64(rest as f64 / rate).ok()
+    let rate = rate(step, now).filter(|rate| *rate > 0.0)?;
+    let (last, _) = *step.rate.last()?;
+    let left = Duration::try_from_secs_f64(rest as f64 / rate).ok()?;
+    Some(left.saturating_sub(now.since(last)))
 }
 
 /// How far a step is, in percent: what its tool said, else its share of the bytes. Nothing where
@@ -209,12 +222,14 @@ mod tests {
                 .map(|(s, b)| (Nanos(s * 1_000_000_000), *b))
                 .collect(),
             marks: Vec::new(),
+            highest: 0.0,
             last_output: None,
         }
     }
 
     #[test]
     fn a_rate_needs_two_readings_and_uses_the_latest() {
+        let rate = |step: &StepView| rate(step, step.rate.last().unwrap().0);
         assert_eq!(rate(&step(&[(1, 100)])), None);
         assert_eq!(rate(&step(&[(0, 0), (100, 100), (105, 600)])), Some(100.0));
         assert_eq!(rate(&step(&[(0, 0), (60, 600)])), Some(10.0));
@@ -223,10 +238,22 @@ mod tests {
 
     #[test]
     fn the_rest_goes_at_the_latest_rate() {
-        let left = step_left(&step(&[(0, 0), (6, 600)])).unwrap();
-        assert_eq!(left, Duration::from_secs(4));
-        assert_eq!(step_left(&step(&[(0, 600), (6, 600)])), None);
-        assert_eq!(step_left(&step(&[(0, 0), (6, 1600)])), None);
+        let left = |step: &StepView, now: u64| step_left(step, Nanos(now * 1_000_000_000));
+        let moving = step(&[(0, 0), (6, 600)]);
+        assert_eq!(left(&moving, 6), Some(Duration::from_secs(4)));
+        assert_eq!(left(&moving, 9), Some(Duration::from_secs(1)));
+        assert_eq!(left(&moving, 12), Some(Duration::ZERO));
+        assert_eq!(left(&step(&[(0, 600), (6, 600)]), 6), None);
+        assert_eq!(left(&step(&[(0, 0), (6, 1600)]), 6), None);
+    }
+
+    #[test]
+    fn what_moves_no_more_has_no_rate_and_no_end() {
+        let step = step(&[(0, 0), (6, 600)]);
+        let later = Nanos(17_000_000_000);
+        assert_eq!(stalled(&step, later), Some(Duration::from_secs(11)));
+        assert_eq!(rate(&step, later), None);
+        assert_eq!(step_left(&step, later), None);
     }
 
     #[test]

@@ -187,6 +187,25 @@ pub fn ratio(ratio: f64) -> String {
     }
 }
 
+/// So many of something: `1 row`, `3 rows`.
+#[must_use]
+pub fn count(n: usize, what: &str) -> String {
+    if n == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{n} {what}s")
+    }
+}
+
+/// What lies below a window of rows, for the foot of its frame; nothing where all is seen.
+#[must_use]
+pub fn below(rows: usize, seen: usize) -> String {
+    match rows.saturating_sub(seen) {
+        0 => String::new(),
+        more => format!("{} below", count(more, "row")),
+    }
+}
+
 /// How long ago, in whole seconds: `now`, `3 s ago`.
 #[must_use]
 pub fn ago(age: Duration) -> String {
@@ -244,6 +263,14 @@ mod tests {
         assert_eq!(ratio(18.0), "18×");
         assert_eq!(ratio(1.46), "1.5×");
         assert_eq!(ago(Duration::from_millis(900)), "now");
+        assert_eq!(
+            (count(1, "row"), count(0, "run")),
+            ("1 row".into(), "0 runs".into())
+        );
+        assert_eq!(
+            (below(5, 4), below(4, 5)),
+            ("1 row below".into(), String::new())
+        );
     }
 
     #[test]

@@ -64,12 +64,34 @@ pub struct Watching {
 pub fn watching(model: &Model, session: &Session) -> Watching {
     let [_, body, _] = frame(model);
     let runs = beside(model, session).len().max(1);
-    let all = all(model, body, runs);
+    let all = all(model, body, Planned::of(session), runs);
     let pane = model.watching.pane;
     if model.watching.zoom || !all.has(pane) {
         return alone(pane, body);
     }
     all
+}
+
+/// How much there is to show, by the plan: it does not change while the session goes on.
+#[derive(Clone, Copy)]
+struct Planned {
+    methods: u16,
+    steps: u16,
+}
+
+impl Planned {
+    fn of(session: &Session) -> Self {
+        let bindings = session
+            .header
+            .as_ref()
+            .map_or(&[][..], |header| &header.plan.bindings);
+        let steps = bindings.iter().map(|binding| binding.steps.len()).max();
+        let rows = |n: usize| u16::try_from(n).unwrap_or(u16::MAX / 2).min(u16::MAX / 2);
+        Self {
+            methods: rows(bindings.len()),
+            steps: rows(steps.unwrap_or_default()).max(12),
+        }
+    }
 }
 
 fn alone(pane: Pane, body: Rect) -> Watching {
@@ -108,19 +130,19 @@ impl Watching {
     }
 }
 
-fn all(model: &Model, body: Rect, runs: usize) -> Watching {
+fn all(model: &Model, body: Rect, plan: Planned, runs: usize) -> Watching {
     let is_wide = body.width >= WIDE;
     let mut areas = Watching::default();
     let line = u16::from(!is_wide);
     let left = body.height.saturating_sub(line);
-    let figures = if left >= 17 {
-        (left / 4).clamp(6, 14) + line
-    } else {
-        0
+    // What the plan needs, within what the terminal has.
+    let figures = match left {
+        0..17 => 0,
+        _ => (plan.methods + 4).clamp(6, (left / 3).max(6)),
     };
     let steps = match left {
         0..17 => left.saturating_sub(if left >= 10 { 5 } else { 3 }),
-        _ => (left * 2 / 5).clamp(8, 22),
+        _ => (plan.steps + 6).clamp(8, (left * 9 / 20).max(8)),
     };
     let [plan_line, top, log, bottom] = Layout::vertical([
         Constraint::Length(line),
@@ -251,12 +273,27 @@ pub struct Picking {
 #[must_use]
 pub fn picking(model: &Model) -> Picking {
     let [_, body, _] = frame(model);
-    let lists = (body.height / 2)
-        .clamp(4, 24)
+    // As many rows as the longest list of any host needs, so that nothing moves with the cursor.
+    let offer = model.picking.offer.as_ref();
+    let longest = offer.map_or(0, |offer| {
+        let of = |host: &str| {
+            offer
+                .methods
+                .iter()
+                .filter(|method| method.host == host)
+                .count()
+        };
+        let methods = offer.hosts.iter().map(|host| of(&host.name)).max();
+        methods.unwrap_or_default().max(offer.hosts.len())
+    });
+    let need = u16::try_from(longest + 2).unwrap_or(u16::MAX);
+    let how = if body.height < 12 { 1 } else { 2 };
+    let lists = need
+        .clamp(4, (body.height / 2).max(4))
         .min(body.height.saturating_sub(4));
     let [top, how, preview] = Layout::vertical([
         Constraint::Length(lists),
-        Constraint::Length(2),
+        Constraint::Length(how),
         Constraint::Fill(1),
     ])
     .areas(body);
@@ -280,11 +317,9 @@ pub fn picking(model: &Model) -> Picking {
 #[must_use]
 pub fn overlay(model: &Model) -> Rect {
     let all = screen(model);
-    let width = all.width.min(100);
-    let height = all
-        .height
-        .saturating_sub(if all.height > 20 { 4 } else { 0 });
-    centred(all, width, height)
+    // The first and the last line stay: where the session is, and which keys there are.
+    let height = all.height.saturating_sub(2).min(44);
+    centred(all, all.width.min(100), height)
 }
 
 /// Rows inside help and notes.

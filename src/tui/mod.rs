@@ -20,6 +20,7 @@ mod signs;
 mod terminal;
 mod text;
 mod theme;
+mod times;
 mod update;
 mod view;
 mod widgets;

@@ -331,18 +331,20 @@ impl Model {
             Screen::Picking => vec![Context::Picking],
             Screen::Watching if self.replay.is_some() => vec![Context::Replay, Context::Watching],
             Screen::Watching if is_active(session) => vec![Context::Live, Context::Watching],
-            Screen::Watching => vec![Context::Over, Context::Watching],
+            Screen::Watching if session.end.is_some() => vec![Context::Over, Context::Watching],
+            Screen::Watching => vec![Context::Watching],
             Screen::Comparing => vec![Context::Compare],
         }
     }
 
-    /// The run that is looked at.
+    /// The run that is looked at: the chosen one, else the one that goes on, else the first.
     #[must_use]
     pub fn run<'a>(&self, session: &'a Session) -> Option<&'a RunView> {
-        match &self.watching.run {
-            Some(run) => session.run_view(run).or_else(|| session.current_run()),
-            None => session.current_run(),
-        }
+        let chosen = self.watching.run.as_ref();
+        chosen
+            .and_then(|run| session.run_view(run))
+            .or_else(|| session.current_run())
+            .or_else(|| session.runs.first())
     }
 
     /// The run whose log is looked at.

@@ -4,7 +4,7 @@
 //! seen are ever read.
 
 use crate::event::{Nanos, Stream};
-use crate::session::{RunView, Session};
+use crate::session::{Direction, RunView, Session};
 
 use super::text;
 
@@ -309,33 +309,57 @@ impl<'a> RunLog<'a> {
     }
 
     /// The next line that holds what is searched for, from the line after `from` on, or before it;
-    /// goes on at the other end. Says whether it did.
+    /// goes on at the other end, and says whether it did.
     #[must_use]
     pub fn find(&self, from: At, forward: bool, query: &Query) -> Option<(At, bool)> {
-        let here = At {
+        let from = At {
             row: 0,
             ..self.clamp(from)
         };
-        let (mut at, mut wrapped) = (here, false);
-        loop {
-            let next = if forward {
-                self.next(at)
+        let steps = self.run.steps.len();
+        let near = self.search(from.step, forward, Some(from.line), query);
+        if let Some(hit) = near {
+            return Some((hit, false));
+        }
+        // Every other step, then this one again from its other end.
+        (1..=steps).find_map(|far| {
+            let step = if forward {
+                (from.step + far) % steps
             } else {
-                self.previous(at)
+                (from.step + steps - far) % steps
             };
-            at = match next {
-                Some(at) => at,
-                None if wrapped => return None,
-                None => {
-                    wrapped = true;
-                    if forward { At::default() } else { self.last() }
-                }
+            let wrapped = if forward {
+                step <= from.step
+            } else {
+                step >= from.step
             };
-            if query.is_in(&self.text(at)) {
-                return Some((at, wrapped));
+            Some((self.search(step, forward, None, query)?, wrapped))
+        })
+    }
+
+    /// The first line of a step that has it, after or before a line where one is given.
+    fn search(&self, step: usize, forward: bool, beyond: Option<u64>, query: &Query) -> Option<At> {
+        let id = &self.run.steps.get(step)?.step;
+        let (first, end) = self.lines(step);
+        let at = |line| At { step, line, row: 0 };
+        let head = at(0);
+        let in_head = || query.is_in(&self.text(head)).then_some(head);
+        let in_lines = |from: u64, direction| {
+            let index = usize::try_from(from.checked_sub(first)?).ok()?;
+            let found = self.session.log.search(id, &query.text, index, direction)?;
+            Some(at(first + found as u64))
+        };
+        if forward {
+            match beyond {
+                None => in_head().or_else(|| in_lines(first, Direction::Forward)),
+                Some(line) => in_lines((line + 1).max(first), Direction::Forward),
             }
-            if at == here || (wrapped && (if forward { at > here } else { at < here })) {
-                return None;
+        } else {
+            match beyond {
+                Some(0) => None,
+                Some(line) => in_lines(line - 1, Direction::Backward).or_else(in_head),
+                None if end > first => in_lines(end - 1, Direction::Backward).or_else(in_head),
+                None => in_head(),
             }
         }
     }

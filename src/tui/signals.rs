@@ -37,6 +37,16 @@ impl Signals {
         })
     }
 
+    /// Returns when the program goes on after a stop.
+    pub async fn resumed(signals: &mut Option<Self>) {
+        match signals {
+            Some(signals) => {
+                signals.resume.recv().await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+
     /// The next one; none, ever, where nobody listens for signals.
     pub async fn next(signals: &mut Option<Self>) -> Heard {
         let Some(signals) = signals else {

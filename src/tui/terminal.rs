@@ -1,6 +1,7 @@
 //! The terminal: taken once, given back once, whatever happens.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::mem::ManuallyDrop;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
@@ -58,7 +59,8 @@ pub fn available() -> bool {
 
 /// The terminal, ours until this is dropped.
 pub struct Terminal {
-    screen: ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    /// Never dropped: on a terminal that is gone its drop would print to it, and so panic.
+    screen: ManuallyDrop<ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>>,
     keys: mpsc::Sender<Input>,
     input: Option<mpsc::Receiver<Input>>,
     reader: Option<UnixStream>,
@@ -86,7 +88,7 @@ impl Terminal {
             .and_then(|screen| Ok((screen, read_keys(keys.clone())?)));
         match made {
             Ok((screen, reader)) => Ok(Self {
-                screen,
+                screen: ManuallyDrop::new(screen),
                 keys,
                 input: Some(input),
                 reader: Some(reader),
@@ -137,8 +139,11 @@ impl Canvas for Terminal {
     fn suspend(&mut self) -> io::Result<()> {
         self.reader = None;
         give_back();
-        // Returns when the shell has put the program into the foreground again.
-        kill_current_process_group(Signal::TSTP)?;
+        // The whole group: a wrapper that started the program is to stop with it.
+        Ok(kill_current_process_group(Signal::TSTP)?)
+    }
+
+    fn resume(&mut self) -> io::Result<()> {
         self.redraw()?;
         self.reader = Some(read_keys(self.keys.clone())?);
         Ok(())

@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
 use crate::session::{Session, Tally};
@@ -39,12 +39,6 @@ impl<'a> Ui<'a> {
         self.theme().style(role)
     }
 
-    /// Text in a role, clean.
-    #[must_use]
-    pub fn span(&self, text: &str, role: Role) -> Span<'static> {
-        Span::styled(text::clean(text).into_owned(), self.style(role))
-    }
-
     /// A frame with its titles; draws it and gives what is inside.
     pub fn pane(
         &self,
@@ -58,31 +52,71 @@ impl<'a> Ui<'a> {
         } else {
             Role::Border
         };
-        let mut block = Block::bordered()
+        let block = Block::bordered()
             .border_type(BorderType::Rounded)
             .border_style(self.style(role));
-        let room = usize::from(area.width.saturating_sub(4));
-        let right = text::cut(titles.right, room);
-        let left = text::cut(titles.left, room.saturating_sub(text::width(&right) + 2));
-        let foot = text::cut(titles.foot, room);
-        let title = if has_keys { Role::Accent } else { Role::Title };
-        if !left.is_empty() {
-            let style = self.style(title).patch(self.style(Role::Title));
-            block = block.title_top(Line::styled(format!(" {left} "), style));
-        }
-        if !right.is_empty() {
-            block = block.title_top(self.title(&right).right_aligned());
-        }
-        if !foot.is_empty() {
-            block = block.title_bottom(self.title(&foot).right_aligned());
-        }
         let inner = block.inner(area);
         block.render(area, buffer);
+        let room = usize::from(area.width.saturating_sub(4));
+        let right = text::cut(titles.right, room).into_owned();
+        let left = text::cut(titles.left, room.saturating_sub(text::width(&right) + 2));
+        let mut style = self.style(Role::Title);
+        if has_keys {
+            style = self.style(Role::Accent).patch(style);
+        }
+        let plain = self.style(Role::Text);
+        self.title(area, buffer, area.top(), (&left, style), false);
+        self.title(area, buffer, area.top(), (&right, plain), true);
+        let foot = text::cut(titles.foot, room);
+        self.title(
+            area,
+            buffer,
+            area.bottom().saturating_sub(1),
+            (&foot, plain),
+            true,
+        );
         inner
     }
 
-    fn title(&self, text: &str) -> Line<'static> {
-        Line::from(self.span(&format!(" {text} "), Role::Text))
+    /// Text on a frame, in a style of its own and not in the frame's.
+    fn title(
+        &self,
+        area: Rect,
+        buffer: &mut Buffer,
+        y: u16,
+        (text, style): (&str, Style),
+        at_right: bool,
+    ) {
+        let cells = u16::try_from(text::width(text))
+            .unwrap_or(u16::MAX)
+            .saturating_add(2);
+        if text.is_empty() || area.height == 0 || cells > area.width.saturating_sub(2) {
+            return;
+        }
+        let x = if at_right {
+            area.right() - 1 - cells
+        } else {
+            area.x + 1
+        };
+        buffer.set_style(
+            Rect {
+                x,
+                y,
+                width: cells,
+                height: 1,
+            },
+            Style::reset(),
+        );
+        buffer.set_style(
+            Rect {
+                x,
+                y,
+                width: cells,
+                height: 1,
+            },
+            self.style(Role::Text),
+        );
+        buffer.set_stringn(x, y, format!(" {text} "), usize::from(cells), style);
     }
 
     /// Rows of text from the first that is to be seen on.

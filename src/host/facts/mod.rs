@@ -1,7 +1,8 @@
-//! What a host is: probed, never assumed.
+//! What a host is: probed in one round trip, never assumed.
 
 mod clock;
+mod parse;
+mod probe;
 
 pub use self::clock::{ClockSource, HostClock};
-mod quick;
-pub use quick::probe;
+pub use self::probe::{overhead, probe, script};

@@ -7,7 +7,7 @@ mod shell;
 mod tree;
 
 pub use shell::{Lists, compare_script, file_script, parse, tree_script};
-pub use tree::{HashError, hash_file, hash_tree, hex};
+pub use tree::{Counted, HashError, hash_file, hash_tree, hex};
 
 /// Digests of a tree or file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

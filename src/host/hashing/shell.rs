@@ -177,7 +177,7 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::host::hashing::hash_tree;
+    use crate::host::hashing::{Counted, hash_tree};
 
     fn odd_tree(root: &Path) {
         let files: [(&str, &[u8]); 7] = [
@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn agree(root: &Path) {
-        let ours = hash_tree(root, 3, &CancellationToken::new()).unwrap();
+        let ours = hash_tree(root, 3, &CancellationToken::new(), &Counted::default()).unwrap();
         for openssl in [false, true] {
             let theirs = by_shell(root, &gnu_facts(openssl));
             assert_eq!(theirs.files, ours.files, "openssl: {openssl}");
@@ -267,7 +267,13 @@ mod tests {
     fn every_kind_of_change_is_seen_and_named() {
         let before = tempfile::tempdir().unwrap();
         odd_tree(before.path());
-        let was = hash_tree(before.path(), 2, &CancellationToken::new()).unwrap();
+        let was = hash_tree(
+            before.path(),
+            2,
+            &CancellationToken::new(),
+            &Counted::default(),
+        )
+        .unwrap();
         let changes: [(&str, fn(&Path)); 6] = [
             ("sub/a", |root| {
                 std::fs::write(root.join("sub/a"), [8; 100_000]).unwrap()
@@ -296,10 +302,22 @@ mod tests {
         for (name, change) in changes {
             let after = tempfile::tempdir().unwrap();
             odd_tree(after.path());
-            let is = hash_tree(after.path(), 2, &CancellationToken::new()).unwrap();
+            let is = hash_tree(
+                after.path(),
+                2,
+                &CancellationToken::new(),
+                &Counted::default(),
+            )
+            .unwrap();
             assert!(was.same_as(&is));
             change(after.path());
-            let is = hash_tree(after.path(), 2, &CancellationToken::new()).unwrap();
+            let is = hash_tree(
+                after.path(),
+                2,
+                &CancellationToken::new(),
+                &Counted::default(),
+            )
+            .unwrap();
             assert!(!was.same_as(&is), "{name}");
             let said = was.differences(&is, 5).join("; ");
             assert!(said.contains(name), "{name}: {said}");
@@ -308,7 +326,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named() {
-        let error = hash_tree(Path::new("/nowhere"), 1, &CancellationToken::new()).unwrap_err();
+        let error = hash_tree(
+            Path::new("/nowhere"),
+            1,
+            &CancellationToken::new(),
+            &Counted::default(),
+        )
+        .unwrap_err();
         assert!(error.to_string().contains("/nowhere"));
     }
 

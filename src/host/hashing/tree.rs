@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use sha2::{Digest, Sha256};
@@ -30,6 +30,15 @@ pub enum HashError {
     /// It was stopped.
     #[error("stopped")]
     Stopped,
+}
+
+/// How far a manifest is: bytes that are hashed, of how many.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// Hashed so far.
+    pub done: AtomicU64,
+    /// In all; 0 before it is known.
+    pub total: AtomicU64,
 }
 
 struct Entry {
@@ -67,9 +76,15 @@ pub fn hex(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// Where it cannot be read, or `stop` is cancelled.
-pub fn hash_file(path: &Path, stop: &CancellationToken) -> Result<Manifest, HashError> {
+pub fn hash_file(
+    path: &Path,
+    stop: &CancellationToken,
+    counted: &Counted,
+) -> Result<Manifest, HashError> {
     let mut buffer = vec![0; BLOCK];
-    let (digest, bytes) = digest(path, &mut buffer, stop)?;
+    let size = fs::metadata(path).map_err(|why| fail(path, why))?.len();
+    counted.total.store(size, Ordering::Relaxed);
+    let (digest, bytes) = digest(path, &mut buffer, stop, counted)?;
     Ok(Manifest {
         files: digest,
         bytes,
@@ -83,6 +98,7 @@ fn digest(
     path: &Path,
     buffer: &mut [u8],
     stop: &CancellationToken,
+    counted: &Counted,
 ) -> Result<(String, u64), HashError> {
     let mut file = File::open(path).map_err(|why| fail(path, why))?;
     let mut sha = Sha256::new();
@@ -99,6 +115,7 @@ fn digest(
         };
         sha.update(buffer.get(..count).unwrap_or_default());
         bytes += count as u64;
+        counted.done.fetch_add(count as u64, Ordering::Relaxed);
     }
     Ok((hex(&sha.finalize()), bytes))
 }
@@ -112,10 +129,13 @@ pub fn hash_tree(
     root: &Path,
     threads: usize,
     stop: &CancellationToken,
+    counted: &Counted,
 ) -> Result<Manifest, HashError> {
     let mut walk = Walk::default();
     walk.folder(root, b".", stop)?;
-    let lines = hash_all(&walk.files, threads.max(1), stop)?;
+    let total = walk.files.iter().map(|entry| entry.size).sum();
+    counted.total.store(total, Ordering::Relaxed);
+    let lines = hash_all(&walk.files, threads.max(1), stop, counted)?;
     let mut bytes = 0;
     let mut file_lines: Vec<(Vec<u8>, Vec<u8>)> = Vec::with_capacity(lines.len());
     for (digest, size, name) in lines {
@@ -255,6 +275,7 @@ fn hash_all(
     files: &[Entry],
     threads: usize,
     stop: &CancellationToken,
+    counted: &Counted,
 ) -> Result<Vec<Hashed>, HashError> {
     let mut order: Vec<&Entry> = files.iter().collect();
     order.sort_by_key(|entry| std::cmp::Reverse(entry.size));
@@ -263,7 +284,7 @@ fn hash_all(
         let mut buffer = vec![0; BLOCK];
         let mut done = Vec::new();
         while let Some(entry) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let (digest, size) = digest(&entry.path, &mut buffer, stop)?;
+            let (digest, size) = digest(&entry.path, &mut buffer, stop, counted)?;
             done.push((digest, size, entry.name.clone()));
         }
         Ok(done)

@@ -15,6 +15,7 @@ use ratatui::widgets::{Clear, Widget};
 
 use crate::session::{Session, Tally};
 
+use super::format;
 use super::layout;
 use super::model::{Layer, Model};
 use super::view::{Titles, Ui};
@@ -58,16 +59,10 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
 fn text(ui: Ui<'_>, buffer: &mut Buffer, title: &str, rows: &[Line<'_>], scroll: usize) {
     let area = layout::overlay(ui.model);
     let page = layout::overlay_height(ui.model);
-    let more = rows.len().saturating_sub(page + scroll);
-    let foot = if more > 0 {
-        format!("{more} more rows below")
-    } else {
-        String::new()
-    };
     let titles = Titles {
         left: title,
         right: "Esc closes",
-        foot: &foot,
+        foot: &format::below(rows.len(), page + scroll),
     };
     let inner = over(ui, area, buffer, titles);
     ui.rows(inner, buffer, rows, scroll);

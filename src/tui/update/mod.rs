@@ -88,6 +88,7 @@ fn began(model: &mut Model) {
         ..Watching::default()
     };
     model.picking.starting = false;
+    model.say = None;
     model.leave = Leave::No;
     model.screen = Screen::Watching;
 }
@@ -184,7 +185,7 @@ fn quit(model: &mut Model, session: &Session) -> Vec<Effect> {
 }
 
 fn compare(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
-    let times = super::screens::comparing::times(&crate::session::Tally::of(session)).len();
+    let times = super::times::times(&crate::session::Tally::of(session)).len();
     let comparing = &mut model.comparing;
     let page = usize::from(model.size.1).saturating_sub(4).max(1);
     match action {

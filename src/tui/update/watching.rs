@@ -10,7 +10,6 @@ use super::super::model::{
     Decision, Dialog, Entry, Figures, Layer, Leave, Model, Pane, Purpose, Screen,
 };
 use super::super::runlog::At;
-use super::super::screens;
 use super::{log, picking};
 
 /// The speeds of a replay.
@@ -198,7 +197,7 @@ fn scroll(model: &mut Model, session: &Session, action: Action) {
         Pane::Medians => {
             let tally = Tally::of(session);
             let (row, column) = model.watching.median;
-            let times = screens::comparing::times(&tally).len();
+            let times = super::super::times::times(&tally).len();
             let column = match action {
                 Action::Left => column.saturating_sub(1),
                 Action::Right => (column + 1).min(times.saturating_sub(1)),

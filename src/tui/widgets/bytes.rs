@@ -10,6 +10,7 @@ use crate::session::{LeftState, Session};
 use super::super::format;
 use super::super::layout;
 use super::super::model::{Model, Pane};
+use super::super::text;
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
 use super::row::Row;
@@ -69,14 +70,26 @@ fn latest<'a>(ui: Ui<'a>) -> Vec<&'a Space> {
     latest
 }
 
-/// Where a name ends and figures begin.
-fn name_width(width: usize) -> usize {
-    (width / 3).clamp(8, 18)
+/// Where names end and figures begin.
+fn name_width(ui: Ui<'_>, width: usize) -> usize {
+    let spaces = latest(ui).into_iter().map(|space| space.name.as_str());
+    let left = ui
+        .session
+        .ledger
+        .still_out()
+        .map(|left| left.intended.name.as_str());
+    let widest = spaces
+        .chain(left)
+        .map(text::width)
+        .max()
+        .unwrap_or_default()
+        + 1;
+    widest.clamp(10, (width / 3).clamp(10, 20))
 }
 
 fn figure(ui: Ui<'_>, space: &Space, width: usize) -> Line<'static> {
     let mut row = Row::new(ui, width);
-    row.left(&space.name, name_width(width), Role::Text);
+    row.left(&space.name, name_width(ui, width), Role::Text);
     let figures = [
         (space.stored, "stored"),
         (space.held, "held"),
@@ -104,13 +117,14 @@ fn placement(ui: Ui<'_>, width: usize) -> Option<Line<'static>> {
     let run = ui.model.run(ui.session)?;
     let binding = ui.session.binding(&run.binding)?;
     let placement = binding.placement.as_ref()?;
+    let one_host = placement.original.host == placement.copy.host;
     let name = |place: &crate::event::Place| {
         let carrier = if place.disks.is_empty() {
             place.at.clone()
         } else {
             place.disks.join("+")
         };
-        if place.host.is_empty() {
+        if one_host || place.host.is_empty() {
             carrier
         } else {
             format!("{} {carrier}", place.host)
@@ -119,9 +133,11 @@ fn placement(ui: Ui<'_>, width: usize) -> Option<Line<'static>> {
     let mut row = Row::new(ui, width);
     match placement.same_disk() {
         Some(true) => row.text(" same disk ", Role::Badge).gap(1),
-        Some(false) => row.left("other disk", name_width(width), Role::Ok).gap(2),
+        Some(false) => row
+            .left("other disk", name_width(ui, width), Role::Ok)
+            .gap(2),
         None => row
-            .left("disk not known", name_width(width), Role::Warn)
+            .left("disk not known", name_width(ui, width), Role::Warn)
             .gap(2),
     };
     let (original, copy) = (name(&placement.original), name(&placement.copy));
@@ -137,7 +153,8 @@ fn placement(ui: Ui<'_>, width: usize) -> Option<Line<'static>> {
 fn still_out(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
     let left: Vec<_> = ui.session.ledger.still_out().collect();
     let mut head = Row::new(ui, width);
-    head.left("still out", name_width(width), Role::Text).gap(2);
+    head.left("still out", name_width(ui, width), Role::Text)
+        .gap(2);
     if left.is_empty() {
         head.text("nothing", Role::Ok);
     } else {
@@ -147,7 +164,7 @@ fn still_out(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
     for left in left {
         let mut row = Row::new(ui, width);
         row.gap(1)
-            .left(&left.intended.name, name_width(width) - 1, Role::Muted)
+            .left(&left.intended.name, name_width(ui, width) - 1, Role::Muted)
             .gap(2);
         row.text(&format!("{}: ", left.intended.host), Role::Muted);
         match &left.state {

@@ -75,6 +75,8 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
             shown.push((name, label));
         }
     }
+    // What one came here for is never cut off.
+    shown.sort_by_key(|(name, _)| name != "Enter");
     let need = |(name, label): &(String, String)| text::width(name) + 1 + text::width(label) + 3;
     let reserved = help.as_ref().map_or(0, need);
     for item in &shown {

@@ -222,7 +222,8 @@ fn with_time(
             }
             _ => String::new(),
         };
-        line.push_span(ui.span(&text::left(&time, layout::TIME), Role::LogTime));
+        let style = ui.style(Role::LogTime);
+        line.push_span(Span::styled(text::left(&time, layout::TIME), style));
     }
     line.extend(part);
     line

@@ -7,8 +7,8 @@ use ratatui::text::Line;
 use crate::session::{Row as Figures, Series, TimeColumn};
 
 use super::super::model::Pane;
-use super::super::screens::comparing::times;
 use super::super::theme::Role;
+use super::super::times::{Time, label, times};
 use super::super::view::{Titles, Ui};
 use super::super::{format, signs, text};
 use super::row::Row;
@@ -83,7 +83,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
 struct Table<'a> {
     ui: Ui<'a>,
     /// The times that have a column.
-    names: Vec<String>,
+    names: Vec<Time>,
     /// How many have none, at either side.
     hidden: (usize, usize),
     detail: Detail,
@@ -96,14 +96,14 @@ struct Table<'a> {
 const COUNT: usize = 7;
 
 impl<'a> Table<'a> {
-    fn of(ui: Ui<'a>, names: &[String], width: usize) -> Self {
+    fn of(ui: Ui<'a>, names: &[Time], width: usize) -> Self {
         let (_, first) = ui.model.watching.median;
         let first = first.min(names.len().saturating_sub(1));
         let name = ui
             .tally
             .rows
             .iter()
-            .map(|row| text::width(&label(row)))
+            .map(|row| text::width(&label(ui.tally, row)))
             .max()
             .unwrap_or_default()
             .clamp(8, (width / 4).max(8));
@@ -164,7 +164,7 @@ impl<'a> Table<'a> {
         };
         row.left(&more, self.name, Role::Muted);
         for (name, cells) in self.names.iter().zip(&self.cells) {
-            row.gap(2).left(name, *cells, Role::Muted);
+            row.gap(2).left(&name.name(), *cells, Role::Muted);
         }
         row.gap(1).right("n", COUNT - 1, Role::Muted);
         row.line()
@@ -172,10 +172,10 @@ impl<'a> Table<'a> {
 
     fn row(&self, figures: &Figures, chosen: bool) -> Line<'static> {
         let mut row = Row::new(self.ui, self.width);
-        row.left(&label(figures), self.name, Role::Text);
+        row.left(&label(self.ui.tally, figures), self.name, Role::Text);
         for (name, cells) in self.names.iter().zip(&self.cells) {
             row.gap(2);
-            match time(figures, name) {
+            match name.of(figures) {
                 Some(column) => {
                     let (median, rest) = cell(&column.series, self.detail);
                     let start = row.width();
@@ -224,8 +224,8 @@ impl<'a> Table<'a> {
         let column = self
             .names
             .iter()
-            .find_map(|name| time(figures, name).filter(|column| is_timed(column)));
-        row.text(&format!("{}: ", label(figures)), Role::Muted);
+            .find_map(|name| name.of(figures).filter(|column| is_timed(column)));
+        row.text(&format!("{}: ", label(self.ui.tally, figures)), Role::Muted);
         if let Some(column) = column {
             let series = &column.series;
             let values: Vec<_> = series
@@ -233,26 +233,11 @@ impl<'a> Table<'a> {
                 .iter()
                 .map(|value| format::figure(*value, series.resolution))
                 .collect();
-            row.text(&format!("{} ", series.name), Role::Muted)
+            row.text(&format!("{} ", series.title()), Role::Muted)
                 .text(&values.join(" "), Role::Text)
                 .text(&format!(" ({} clock)", column.clock), Role::Muted);
         }
-        if figures.of > 0 {
-            let role = if figures.matched == figures.of {
-                Role::Ok
-            } else {
-                Role::Error
-            };
-            let share = if figures.share.is_empty() {
-                String::new()
-            } else {
-                format!(", {}", figures.share)
-            };
-            row.whole(
-                &format!("proved {} of {}{share}", figures.matched, figures.of),
-                role,
-            );
-        }
+        proved(&mut row, figures);
         row.line()
     }
 }
@@ -261,25 +246,12 @@ fn is_timed(column: &TimeColumn) -> bool {
     !column.series.values.is_empty()
 }
 
-/// A method, its series where that is not the usual one, its host where there are several.
-pub(crate) fn label(row: &Figures) -> String {
-    if row.series.is_empty() || row.series == "full" {
-        row.method.clone()
-    } else {
-        format!("{} {}", row.method, row.series)
-    }
-}
-
-pub(crate) fn time<'a>(row: &'a Figures, name: &str) -> Option<&'a TimeColumn> {
-    row.times.iter().find(|column| column.series.name == name)
-}
-
-fn column_width(ui: Ui<'_>, name: &str, detail: Detail) -> usize {
+fn column_width(ui: Ui<'_>, name: &Time, detail: Detail) -> usize {
     let widest = ui
         .tally
         .rows
         .iter()
-        .filter_map(|row| time(row, name))
+        .filter_map(|row| name.of(row))
         .map(|column| {
             let (median, rest) = cell(&column.series, detail);
             text::width(&median)
@@ -291,7 +263,7 @@ fn column_width(ui: Ui<'_>, name: &str, detail: Detail) -> usize {
         })
         .max()
         .unwrap_or_default();
-    widest.max(text::width(name).min(14))
+    widest.max(text::width(&name.name()).min(14))
 }
 
 /// The median, and what stands beside it.
@@ -346,5 +318,14 @@ pub(crate) fn states(row: &mut Row<'_>, figures: &Figures) {
     for state in &figures.states {
         let sign = signs::of_end(*state);
         row.text(sign.sign, sign.role);
+    }
+}
+
+/// How many runs are proved, and of what share.
+pub(crate) fn proved(row: &mut Row<'_>, figures: &Figures) {
+    if figures.of > 0 {
+        let all = figures.matched == figures.of;
+        let says = format!("proved {} of {}", figures.matched, figures.of);
+        row.whole(&says, if all { Role::Ok } else { Role::Error });
     }
 }

@@ -135,10 +135,7 @@ pub(crate) fn draw_line(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let mut row = Row::new(ui, width);
     for (at, binding) in plan.bindings.iter().enumerate().skip(first) {
         if need(binding) > row.room() && at > first {
-            row.whole(
-                &format!("+{} methods", plan.bindings.len() - at),
-                Role::Muted,
-            );
+            row.whole(&format!("+{}", plan.bindings.len() - at), Role::Muted);
             break;
         }
         row.gap(if at == first { 1 } else { 3 });
@@ -153,6 +150,9 @@ pub(crate) fn draw_line(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
             Role::Text
         };
         row.gap(1).text(&binding.method, role);
+    }
+    if let Some(left) = estimate::session_left(ui.session, ui.model.now) {
+        row.end(&format!("{} ", left.how), Role::Muted);
     }
     ui.line(area, buffer, &row.line());
 }

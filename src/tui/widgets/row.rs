@@ -74,9 +74,9 @@ impl<'a> Row<'a> {
         self.gap(column.saturating_sub(self.width))
     }
 
-    /// Text after two blanks, where all of it fits; says whether it did.
+    /// Text after two blanks, where all of it fits; says whether it did. No text is no blanks.
     pub fn whole(&mut self, text: &str, role: Role) -> bool {
-        let fits = text::width(&text::clean(text)) + 2 <= self.room();
+        let fits = !text.is_empty() && text::width(&text::clean(text)) + 2 <= self.room();
         if fits {
             self.gap(2).text(text, role);
         }
