@@ -45,10 +45,7 @@ pub fn measure(lab: &Lab, quick: bool) -> Result<Vec<Table>> {
             format!("`sleep 1` {place}: reported less 1 s, ms"),
             second,
         ));
-        tables.push(Table::new(
-            format!("`true` {place}: reported, ms"),
-            nothing,
-        ));
+        tables.push(Table::new(format!("`true` {place}: reported, ms"), nothing));
     }
     Ok(tables)
 }
