@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 #[path = "support/shells.rs"]
+#[expect(dead_code, reason = "cutting connections is for the tests of the supervisor")]
 mod shells;
 
 use std::collections::BTreeSet;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use comeback::engine::{Connected, Control, Hosts, Sitting, plan_of, session_id};
 use comeback::event::{End, Order, Sink};
-use comeback::host::local::LocalHost;
+use comeback::host::LocalHost;
 use comeback::host::{SharedHost, facts, ssh};
 use comeback::method::{Catalogue, HostInfo, Request, bind};
 use tokio::runtime::Runtime;
@@ -92,7 +92,14 @@ impl Stage {
 }
 
 async fn probed(host: SharedHost, folder: &Path) -> Result<Connected> {
-    let mut facts = facts::probe(host.as_ref(), &[], &["/var/tmp".to_owned()]).await?;
+    let mut facts = facts::probe(
+        host.as_ref(),
+        &facts::Wanted {
+            paths: &["/var/tmp".to_owned()],
+            ..facts::Wanted::default()
+        },
+    )
+    .await?;
     facts.state = folder.display().to_string();
     let info = HostInfo {
         name: host.name().to_owned(),
