@@ -81,6 +81,8 @@ pub struct Picking {
     pub method: usize,
     /// Rows of the preview above the screen.
     pub scroll: usize,
+    /// Whether all of every command is shown.
+    pub whole: bool,
     /// What is picked.
     pub picked: BTreeSet<Picked>,
     /// Only methods with this text are shown.

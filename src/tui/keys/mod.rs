@@ -29,6 +29,8 @@ pub enum Action {
     Settings,
     /// Show only methods with this text.
     Filter,
+    /// All of every command, or its first rows.
+    Whole,
     /// Probe the hosts again.
     Refresh,
     /// Stop the run that goes on.

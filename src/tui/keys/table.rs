@@ -52,6 +52,7 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Picking, Action::More, &[key('+'), key('=')], "one repetition more", "+/- repetitions"),
     bind(Context::Picking, Action::Less, &[key('-')], "one repetition less", ""),
     bind(Context::Picking, Action::Order, &[key('o')], "methods take turns, or one after the other", "order"),
+    bind(Context::Picking, Action::Whole, &[key('d')], "all of every command, or its first rows", "all commands"),
     bind(Context::Picking, Action::Refresh, &[key('r')], "probe the hosts again", "probe again"),
     bind(Context::Picking, Action::NextPane, &[TAB], "to the next pane", "pane"),
     bind(Context::Picking, Action::PreviousPane, &[BACK_TAB], "to the pane before", ""),

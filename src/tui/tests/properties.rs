@@ -21,7 +21,7 @@ fn show(model: &Model, session: &Session, size: (u16, u16)) {
 }
 
 /// A session with names and lines that are hard to show.
-fn awkward() -> Tale {
+pub(super) fn awkward() -> Tale {
     let (mut tale, step) = Tale::restoring(ProgressKind::Estimated);
     tale.host(
         "漢字の名前の長いホスト",

@@ -31,6 +31,10 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Effect> {
                 Order::ByMethod => Order::Interleaved,
             };
         }
+        Action::Whole => {
+            model.picking.whole = !model.picking.whole;
+            model.picking.scroll = 0;
+        }
         Action::Settings => {
             if let Some(method) = model.picking.current() {
                 let picked = method.picked();

@@ -9,7 +9,7 @@ use super::super::super::text;
 use super::super::super::theme::Role;
 use super::super::super::times::Time;
 use super::super::super::view::Ui;
-use super::super::super::widgets::medians::range;
+use super::super::super::widgets::figures::range;
 use super::super::super::widgets::row::Row;
 use super::name;
 
@@ -130,6 +130,35 @@ pub(super) fn same_disk(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
         *first = line;
     }
     rows
+}
+
+/// How each row was proved, and of what share.
+pub(super) fn proofs(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
+    let told = |row: &&Figures| !row.by.is_empty();
+    let says = |row: &Figures| {
+        let share = if row.share.is_empty() {
+            "share not told"
+        } else {
+            &row.share
+        };
+        format!(
+            "{}: proved {} of {} by {}, {share}",
+            name(ui, row),
+            row.matched,
+            row.of,
+            row.by
+        )
+    };
+    let rows = ui.tally.rows.iter().filter(told);
+    rows.flat_map(|row| {
+        let role = if row.matched == row.of {
+            Role::Ok
+        } else {
+            Role::Error
+        };
+        wrapped(ui, &says(row), role, 0, width)
+    })
+    .collect()
 }
 
 /// What is odd about the figures: nothing is dropped, what is odd is said.

@@ -40,14 +40,17 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
         ..Titles::default()
     };
     let mut inner = ui.pane(area, buffer, has_keys, titles);
-    if warning::is_there(ui) && inner.height > 3 {
+    if inner.height > 3 {
+        let most = if inner.height > 8 { 2 } else { 1 };
+        let warning = warning::lines(ui, usize::from(inner.width), most);
+        let rows = u16::try_from(warning.len()).unwrap_or(1);
+        inner.height -= rows;
         let last = Rect {
-            y: inner.bottom() - 1,
-            height: 1,
+            y: inner.bottom(),
+            height: rows,
             ..inner
         };
-        warning::draw(ui, last, buffer);
-        inner.height -= 1;
+        ui.rows(last, buffer, &warning, 0);
     }
     let list = List::of(ui, run, usize::from(inner.width));
     let (rows, focus) = list.rows();

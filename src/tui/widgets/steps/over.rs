@@ -62,10 +62,13 @@ impl List<'_> {
         {
             let sign = signs::of_proof(proof.verdict);
             let word = if proof.verdict { "" } else { " differs:" };
-            row.whole(
-                &format!("{} {}{word} {}", sign.sign, proof.by, proof.share),
-                sign.role,
-            );
+            let short = format!("{} {}{word}", sign.sign, proof.by);
+            // The verdict is shown, whatever room there is.
+            let is_told = row.whole(&format!("{short} {}", proof.share), sign.role)
+                || row.whole(short.trim_end_matches(':'), sign.role);
+            if !is_told {
+                row.gap(1).text(sign.sign, sign.role);
+            }
         }
         let is_of = |of: &Option<crate::event::StepId>| of.as_ref() == Some(&step.step);
         for sample in session.samples.iter().filter(|sample| is_of(&sample.step)) {

@@ -1,17 +1,15 @@
-//! What came out so far: every value, the median, the range, n, proofs; failed runs stay in sight.
+//! Methods × times.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use crate::session::{Row as Figures, Series, TimeColumn};
+use crate::session::{Row as Figures, Series};
 
-use super::super::model::Pane;
-use super::super::theme::Role;
-use super::super::times::{Time, label, times};
-use super::super::view::{Titles, Ui};
-use super::super::{format, signs, text};
-use super::row::Row;
+use super::super::super::theme::Role;
+use super::super::super::times::{Time, label};
+use super::super::super::view::Ui;
+use super::super::super::{format, text};
+use super::super::figures::{count, range, states};
+use super::super::row::Row;
 
 /// How much of a series a column shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,64 +24,11 @@ enum Detail {
     Median,
 }
 
-/// The pane.
-pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
-    let has_keys = ui.model.watching.pane == Pane::Medians;
-    let shared = !super::super::layout::has_both_figures(ui.model);
-    let titles = Titles {
-        left: "Medians, seconds",
-        right: if shared { "b bytes" } else { "" },
-        ..Titles::default()
-    };
-    let inner = ui.pane(area, buffer, has_keys, titles);
-    let width = usize::from(inner.width);
-    let names = times(ui.tally);
-    if ui.tally.rows.is_empty() {
-        let mut row = Row::new(ui, width);
-        row.text("Nothing has been measured yet.", Role::Muted);
-        ui.line(inner, buffer, &row.line());
-        return;
-    }
-    let table = Table::of(ui, &names, width);
-    if inner.height < 2 {
-        return;
-    }
-    ui.line(Rect { height: 1, ..inner }, buffer, &table.head());
-    let (cursor, _) = ui.model.watching.median;
-    let rows: Vec<Line<'_>> = ui
-        .tally
-        .rows
-        .iter()
-        .enumerate()
-        .map(|(at, row)| table.row(row, has_keys && at == cursor))
-        .collect();
-    let has_foot = inner.height > 3;
-    let list = Rect {
-        y: inner.y + 1,
-        height: inner.height - 1 - u16::from(has_foot),
-        ..inner
-    };
-    let focus = if has_keys { cursor } else { table.current() };
-    ui.rows(
-        list,
-        buffer,
-        &rows,
-        (focus + 1).saturating_sub(usize::from(list.height)),
-    );
-    if has_foot {
-        let foot = Rect {
-            y: inner.bottom() - 1,
-            height: 1,
-            ..inner
-        };
-        ui.line(foot, buffer, &table.values(focus));
-    }
-}
-
-struct Table<'a> {
+/// Methods × times, with as much of each series as there is room for.
+pub(super) struct Table<'a> {
     ui: Ui<'a>,
     /// The times that have a column.
-    names: Vec<Time>,
+    pub names: Vec<Time>,
     /// How many have none, at either side.
     hidden: (usize, usize),
     detail: Detail,
@@ -96,7 +41,7 @@ struct Table<'a> {
 const COUNT: usize = 7;
 
 impl<'a> Table<'a> {
-    fn of(ui: Ui<'a>, names: &[Time], width: usize) -> Self {
+    pub fn of(ui: Ui<'a>, names: &[Time], width: usize) -> Self {
         let (_, first) = ui.model.watching.median;
         let first = first.min(names.len().saturating_sub(1));
         let name = ui
@@ -106,7 +51,7 @@ impl<'a> Table<'a> {
             .map(|row| text::width(&label(ui.tally, row)))
             .max()
             .unwrap_or_default()
-            .clamp(8, (width / 4).max(8));
+            .clamp(8, (width / 3).max(8));
         let signs = ui
             .tally
             .rows
@@ -154,7 +99,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn head(&self) -> Line<'static> {
+    pub fn head(&self) -> Line<'static> {
         let mut row = Row::new(self.ui, self.width);
         let more = match self.hidden {
             (0, 0) => String::new(),
@@ -170,7 +115,7 @@ impl<'a> Table<'a> {
         row.line()
     }
 
-    fn row(&self, figures: &Figures, chosen: bool) -> Line<'static> {
+    pub fn row(&self, figures: &Figures, chosen: bool) -> Line<'static> {
         let mut row = Row::new(self.ui, self.width);
         row.left(&label(self.ui.tally, figures), self.name, Role::Text);
         for (name, cells) in self.names.iter().zip(&self.cells) {
@@ -200,50 +145,6 @@ impl<'a> Table<'a> {
             row.line()
         }
     }
-
-    /// The row of the method that goes on.
-    fn current(&self) -> usize {
-        let Some(run) = self.ui.model.run(self.ui.session) else {
-            return 0;
-        };
-        let is_same = |row: &Figures| row.binding == run.binding.as_str();
-        self.ui
-            .tally
-            .rows
-            .iter()
-            .position(is_same)
-            .unwrap_or_default()
-    }
-
-    /// Every value of one series, in the order of the runs, and how well it is proved.
-    fn values(&self, at: usize) -> Line<'static> {
-        let mut row = Row::new(self.ui, self.width);
-        let Some(figures) = self.ui.tally.rows.get(at) else {
-            return row.line();
-        };
-        let column = self
-            .names
-            .iter()
-            .find_map(|name| name.of(figures).filter(|column| is_timed(column)));
-        row.text(&format!("{}: ", label(self.ui.tally, figures)), Role::Muted);
-        if let Some(column) = column {
-            let series = &column.series;
-            let values: Vec<_> = series
-                .values
-                .iter()
-                .map(|value| format::figure(*value, series.resolution))
-                .collect();
-            row.text(&format!("{} ", series.title()), Role::Muted)
-                .text(&values.join(" "), Role::Text)
-                .text(&format!(" ({} clock)", column.clock), Role::Muted);
-        }
-        proved(&mut row, figures);
-        row.line()
-    }
-}
-
-fn is_timed(column: &TimeColumn) -> bool {
-    !column.series.values.is_empty()
 }
 
 fn column_width(ui: Ui<'_>, name: &Time, detail: Detail) -> usize {
@@ -293,39 +194,4 @@ fn cell(series: &Series, detail: Detail) -> (String, String) {
         Detail::Median => String::new(),
     };
     (median, rest)
-}
-
-/// Lowest to highest.
-pub(crate) fn range(series: &Series) -> String {
-    match (series.min(), series.max()) {
-        (Some(low), Some(high)) => format::range(low, high, series.resolution),
-        _ => String::new(),
-    }
-}
-
-/// How many runs count, of how many.
-pub(crate) fn count(row: &Figures) -> String {
-    let good = row.states.iter().filter(|state| state.is_good()).count();
-    if good == row.states.len() {
-        good.to_string()
-    } else {
-        format!("{good} of {}", row.states.len())
-    }
-}
-
-/// A sign a run, in their order; what failed stays in sight.
-pub(crate) fn states(row: &mut Row<'_>, figures: &Figures) {
-    for state in &figures.states {
-        let sign = signs::of_end(*state);
-        row.text(sign.sign, sign.role);
-    }
-}
-
-/// How many runs are proved, and of what share.
-pub(crate) fn proved(row: &mut Row<'_>, figures: &Figures) {
-    if figures.of > 0 {
-        let all = figures.matched == figures.of;
-        let says = format!("proved {} of {}", figures.matched, figures.of);
-        row.whole(&says, if all { Role::Ok } else { Role::Error });
-    }
 }
