@@ -213,7 +213,7 @@ pub enum Layer {
     /// A question with choices.
     Dialog(Dialog),
     /// A line that is typed into.
-    Entry(Entry),
+    Entry(Box<Entry>),
 }
 
 /// A question with choices.

@@ -61,7 +61,7 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Settings, Action::Back, &[ESC, key('q'), key('e')], "close the settings", "close"),
 
     bind(Context::Live, Action::Stop, &[key('x')], "stop the run and undo it; asks first", "stop"),
-    bind(Context::Live, Action::Pause, &[key('p')], "pause after this run, or go on", "pause after this run"),
+    bind(Context::Live, Action::Pause, &[key('p')], "pause after this run, or go on", "pause after run"),
     bind(Context::Live, Action::Marker, &[key('m')], "put a marker into the recording", "marker"),
 
     bind(Context::Over, Action::Again, &[key('r')], "pick and run again", "run again"),

@@ -76,7 +76,7 @@ impl Canvas for Paper {
     }
 
     async fn panicked(&self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

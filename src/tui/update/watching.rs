@@ -83,13 +83,13 @@ fn stop(model: &mut Model) {
 }
 
 fn entry(model: &mut Model, purpose: Purpose, title: &str, text: String) {
-    model.layers.push(Layer::Entry(Entry {
+    model.layers.push(Layer::Entry(Box::new(Entry {
         purpose,
         title: title.to_owned(),
         lines: Vec::new(),
         input: text.into(),
         problem: None,
-    }));
+    })));
 }
 
 fn replay(model: &mut Model, action: Action) -> Vec<Effect> {

@@ -30,7 +30,7 @@ pub(crate) fn count(row: &Figures) -> String {
 pub(crate) fn states(row: &mut Row<'_>, figures: &Figures) {
     for state in &figures.states {
         let sign = signs::of_end(*state);
-        row.text(sign.sign, sign.role);
+        row.text(sign.glyph, sign.role);
     }
 }
 

@@ -79,7 +79,7 @@ fn hosts(ui: Ui<'_>, row: &mut Row<'_>) {
         row.gap(3)
             .text(host.0, Role::Text)
             .gap(1)
-            .text(sign.sign, sign.role);
+            .text(sign.glyph, sign.role);
         if !detail.is_empty() {
             let role = if sign.role == Role::Ok {
                 Role::Muted

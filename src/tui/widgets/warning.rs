@@ -42,13 +42,20 @@ pub(crate) fn lines(ui: Ui<'_>, width: usize, most: usize) -> Vec<Line<'static>>
     let says = text::clean(&says);
     let room = width.saturating_sub(2).max(1);
     let mut parts = text::wrap_words(&says, room);
-    // The tail stands in the last row that is shown.
+    // The tail stands in the last row that is shown, in one of its own where there is one.
+    let is_full = parts
+        .last()
+        .is_some_and(|part| text::width(part) + text::width(&tail) > room);
+    if is_full && parts.len() < most {
+        parts.push(String::new());
+    }
     let last = parts.len().min(most.max(1)) - 1;
     let rest = parts.split_off(last).join(" ");
-    parts.push(text::cut(&rest, room.saturating_sub(text::width(&tail))).into_owned());
+    let rest = text::cut(&rest, room.saturating_sub(text::width(&tail)));
+    parts.push(rest.into_owned());
     let line = |(at, part): (usize, &String)| {
         let mut row = Row::new(ui, width);
-        row.text(if at == 0 { sign.sign } else { " " }, sign.role)
+        row.text(if at == 0 { sign.glyph } else { " " }, sign.role)
             .gap(1)
             .text(part, sign.role);
         if at == last {
@@ -60,13 +67,13 @@ pub(crate) fn lines(ui: Ui<'_>, width: usize, most: usize) -> Vec<Line<'static>>
 }
 
 const ASKS: Sign = Sign {
-    sign: "?",
+    glyph: "?",
     word: "question",
     role: Role::Warn,
 };
 
 /// The newest warning or error, and how many there are.
-fn newest<'a>(ui: Ui<'a>) -> Option<(Nanos, &'a Note, usize)> {
+fn newest(ui: Ui<'_>) -> Option<(Nanos, &Note, usize)> {
     let grave = || {
         ui.session
             .notes

@@ -15,11 +15,7 @@ use super::name;
 
 /// Verdicts on one time of every two methods.
 pub(super) fn verdicts(ui: Ui<'_>, time: &Time, width: usize) -> Vec<Line<'static>> {
-    let is_of = |verdict: &Verdict| {
-        let row = ui.tally.rows.get(verdict.a);
-        row.and_then(|row| row.times.get(verdict.column_a))
-            .is_some_and(|column| time.is(column))
-    };
+    let is_of = |verdict: &Verdict| time.place(verdict.a) == Some(verdict.column_a);
     compare(ui.tally)
         .iter()
         .filter(|verdict| is_of(verdict))
@@ -50,11 +46,11 @@ fn wrapped(
 }
 
 fn sentence(ui: Ui<'_>, verdict: &Verdict) -> Option<(String, Role)> {
-    let a = ui.tally.rows.get(verdict.a)?;
-    let b = ui.tally.rows.get(verdict.b)?;
-    let (name_a, name_b) = (name(ui, a), name(ui, b));
-    let x = &a.times.get(verdict.column_a)?.series;
-    let y = &b.times.get(verdict.column_b)?.series;
+    let one = ui.tally.rows.get(verdict.a)?;
+    let other = ui.tally.rows.get(verdict.b)?;
+    let (name_a, name_b) = (name(ui, one), name(ui, other));
+    let x = &one.times.get(verdict.column_a)?.series;
+    let y = &other.times.get(verdict.column_b)?.series;
     let (low, high) = (
         verdict.low.map(format::ratio),
         verdict.high.map(format::ratio),
@@ -64,9 +60,10 @@ fn sentence(ui: Ui<'_>, verdict: &Verdict) -> Option<(String, Role)> {
         (Some(low), None) => format!(", at least {low}"),
         (None, _) => String::new(),
     };
-    let count = match (x.n(), y.n()) {
-        (n, m) if n == m => format!("n = {n}"),
-        (n, m) => format!("n = {n} and {m}"),
+    let count = if x.n() == y.n() {
+        format!("n = {}", x.n())
+    } else {
+        format!("n = {} and {}", x.n(), y.n())
     };
     let ranges = format!("{} and {} {}", spread(x), spread(y), x.unit);
     Some(match &verdict.says {

@@ -41,10 +41,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let table = Table::of(ui, &names, width);
     ui.line(Rect { height: 1, ..inner }, buffer, &table.head());
     let (cursor, _) = ui.model.watching.median;
-    let figures = ui.tally.rows.iter().enumerate();
-    let rows: Vec<Line<'_>> = figures
-        .map(|(at, row)| table.row(row, has_keys && at == cursor))
-        .collect();
+    let rows = table.rows(has_keys.then_some(cursor));
     let focus = if has_keys { cursor } else { current(ui) };
     let list = Rect {
         y: inner.y + 1,
@@ -57,7 +54,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         height: 1,
         ..inner
     };
-    ui.line(foot, buffer, &values(ui, &table.names, focus, width));
+    ui.line(foot, buffer, &values(ui, &names, focus, width));
 }
 
 /// The row of the method that goes on.
@@ -76,8 +73,10 @@ fn values(ui: Ui<'_>, names: &[Time], at: usize, width: usize) -> Line<'static> 
         return row.line();
     };
     row.text(&format!("{}: ", label(ui.tally, figures)), Role::Muted);
-    let measured = |time: &Time| time.of(figures).filter(|column| column.series.n() > 0);
-    match names.iter().find_map(measured) {
+    // The first time that the table shows and this row has.
+    let (_, first) = ui.model.watching.median;
+    let measured = |time: &Time| time.of(ui.tally, at).filter(|column| column.series.n() > 0);
+    match names.iter().skip(first).find_map(measured) {
         Some(column) => {
             let series = &column.series;
             let value = |value: &f64| format::figure(*value, series.resolution);

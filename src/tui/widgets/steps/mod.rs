@@ -18,6 +18,8 @@ use super::super::{estimate, format, text};
 use super::row::Row;
 use super::warning;
 
+/// More figures of one step have no room in any row.
+const FIGURES: usize = 12;
 /// The command of a step to come is shown where this much of it can be seen.
 const COMMAND: usize = 24;
 /// That of another step, at the end of its row, where there is so much room to spare.
@@ -183,7 +185,7 @@ impl<'a> List<'a> {
     /// Sign, phase where it is a new one, and name.
     fn head(&self, sign: Sign, phase: Option<Phase>, name: &str, role: Role) -> Row<'a> {
         let mut row = Row::new(self.ui, self.width);
-        row.text(sign.sign, sign.role).gap(1);
+        row.text(sign.glyph, sign.role).gap(1);
         if self.phase > 0 {
             let phase = phase.map_or_else(String::new, |phase| phase.to_string());
             row.left(&phase, self.phase, Role::Muted);
@@ -264,7 +266,7 @@ impl<'a> List<'a> {
     }
 
     fn marks(row: &mut Row<'_>, step: &StepView) {
-        for mark in &step.marks {
+        for mark in step.marks.iter().take(FIGURES) {
             let at = format::seconds(mark.at, mark.resolution);
             row.whole(&format!("{} {at}", mark.name), Role::Muted);
         }
