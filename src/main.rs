@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 }
 
 fn fail(why: &str, exit: i32) -> ExitCode {
-    let clean: String = why.chars().filter(|c| !c.is_control()).collect();
+    let clean = comeback::session::clean(why);
     let _ = writeln!(std::io::stderr().lock(), "comeback: {clean}");
     ExitCode::from(u8::try_from(exit).unwrap_or(1))
 }

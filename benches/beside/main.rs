@@ -10,7 +10,10 @@ mod figures;
 mod hash;
 mod lab;
 mod log;
+mod screen;
+mod session;
 mod timing;
+mod watched;
 
 use anyhow::{Context, Result};
 

@@ -1,6 +1,6 @@
 //! `comeback run`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -9,7 +9,7 @@ use crate::cli::RunArgs;
 use crate::engine::{Control, Gravity, Sitting, session_id};
 use crate::event::{Act, ActKind, SessionId, Sink, What};
 use crate::recording::Writer;
-use crate::session::Session;
+use crate::session::{LeftState, Session, clean};
 
 use super::live::Live;
 use super::prepare::{self, Asked, Prepared};
@@ -54,14 +54,46 @@ pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, Co
     signals.abort();
     let fold = fold.lock().unwrap_or_else(PoisonError::into_inner);
     if !args.events {
-        output::data(&crate::report::render(args.format.into(), &[&*fold]))?;
+        output::data(&super::report::rendered(args.format, &[&*fold]))?;
     }
     output::talk(&format!(
         "comeback: {}; recording: {}",
         end.reason,
         file.display()
     ));
+    if let Some(text) = left(&fold, &file) {
+        output::talk(&text);
+    }
     Ok(end.exit)
+}
+
+/// What is still on hosts, and what takes it away.
+fn left(session: &Session, file: &Path) -> Option<String> {
+    let mut names: Vec<String> = session
+        .ledger
+        .still_out()
+        .filter_map(|left| match &left.state {
+            LeftState::Kept(why) => Some(format!(
+                "comeback: {}: {} is kept ({}): {why}",
+                left.intended.host,
+                left.intended.name,
+                clean(left.found.as_deref().unwrap_or("it may be there"))
+            )),
+            LeftState::Intended | LeftState::Found(_) => Some(format!(
+                "comeback: {}: {} may be there",
+                left.intended.host, left.intended.name
+            )),
+            LeftState::Undone => None,
+        })
+        .collect();
+    if names.is_empty() {
+        return None;
+    }
+    names.push(format!(
+        "comeback: `comeback recover {file}` says what is left and how it is undone; with --remove it takes it away",
+        file = file.display()
+    ));
+    Some(names.join("\n"))
 }
 
 /// A new recording in the data folder.

@@ -11,7 +11,7 @@ use crate::event::{
     Clock, Gap, HostChange, HostState, Level, Mark, Nanos, Progress, ProgressKind, StepId, Stream,
     What,
 };
-use crate::host::supervisor::{Heard, Job, Outcome, StopProof, Stopper};
+use crate::host::supervisor::{Heard, Job, Outcome, StopProof};
 use crate::host::{SharedHost, ask};
 use crate::progress::clamp::Clamp;
 use crate::progress::lines::Lines;
@@ -24,6 +24,8 @@ use super::teller::{About, Teller};
 
 /// How much standard output is kept for `gives`.
 const KEEP: usize = 64 * 1024;
+/// How many marks and figures of one command count: a flood of them is no measurement.
+const MOST: usize = 1000;
 /// How long output may wait to be told.
 const BATCH: Duration = Duration::from_millis(16);
 /// How often a silent tool's target is looked at.
@@ -118,7 +120,11 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
         follow,
     };
     let mut flush = Tick::now();
-    let (mut ending, mut stopping) = (false, None);
+    let mut ending: Option<JoinHandle<StopProof>> = None;
+    let end = || {
+        let stopper = stopper.clone();
+        Some(tokio::spawn(async move { stopper.stop(PATIENCE).await }))
+    };
     loop {
         let waits = !(hearing.out.is_empty() && hearing.err.is_empty());
         tokio::select! {
@@ -136,42 +142,27 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
                 None => break,
             },
             () = sleep_until(flush), if waits => hearing.flush(false),
-            () = control.stopped(), if !ending => {
-                ending = true;
+            () = control.stopped(), if ending.is_none() => {
                 hearing.done.stopped = true;
-                stopping = Some(stop(&stopper));
+                ending = end();
             }
             Some(bytes) = looks.recv() => hearing.looked(bytes),
         }
-        if !ending
+        if ending.is_none()
             && hearing
                 .follow
                 .until
                 .is_some_and(|until| hearing.moved >= until)
         {
-            ending = true;
             hearing.done.interrupted = true;
-            stopping = Some(stop(&stopper));
+            ending = end();
         }
     }
-    if let Some(Ok(proof)) = futures_util::future::OptionFuture::from(stopping).await
-        && !proof.gone
-    {
-        hearing.note(
-            Level::Error,
-            format!(
-                "it was stopped, but not all of it is gone: {}",
-                proof.left.join(", ")
-            ),
-        );
+    if let Some(ending) = ending {
+        let proof = ending.await;
+        hearing.proved(proof.ok());
     }
     hearing.finish()
-}
-
-/// Ends the whole group, beside the listening, and looks whether it has.
-fn stop(stopper: &Stopper) -> JoinHandle<StopProof> {
-    let stopper = stopper.clone();
-    tokio::spawn(async move { stopper.stop(PATIENCE).await })
 }
 
 /// Looks at a silent tool's target, until nobody listens any more.
@@ -199,6 +190,19 @@ fn watching(follow: &Following) -> mpsc::Receiver<u64> {
 }
 
 impl Hearing {
+    // A status says that the command has ended; not that everything has that it started.
+    fn proved(&self, proof: Option<StopProof>) {
+        let Some(proof) = proof else { return };
+        if !proof.gone {
+            let left = if proof.left.is_empty() {
+                "nobody knows what is left of it".to_owned()
+            } else {
+                format!("still there: {}", proof.left.join(", "))
+            };
+            self.note(Level::Error, format!("the command was stopped; {left}"));
+        }
+    }
+
     fn hear(&mut self, heard: Heard) {
         match heard {
             Heard::Output {
@@ -298,6 +302,9 @@ impl Hearing {
                     let told = at.is_some();
                     let seconds = at.unwrap_or_else(|| self.started.elapsed().as_secs_f64());
                     let resolution = if told { 1.0 } else { 0.1 };
+                    if self.done.marks.len() >= MOST {
+                        continue;
+                    }
                     self.done.marks.push((name, seconds, resolution));
                     self.follow.teller.tell(What::Mark(Mark {
                         step: self.follow.step.clone(),
@@ -316,7 +323,9 @@ impl Hearing {
                     unit,
                     resolution,
                 } => {
-                    self.done.figures.push((name, value, unit, resolution));
+                    if self.done.figures.len() < MOST {
+                        self.done.figures.push((name, value, unit, resolution));
+                    }
                 }
                 Finding::Warning(text) => self.note(Level::Warning, text),
                 Finding::Cause(text) => {

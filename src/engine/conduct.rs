@@ -9,6 +9,7 @@ use crate::event::{
     Origin, Plan, RunChange, RunState, SessionId, Sink, What,
 };
 use crate::host::SharedHost;
+use crate::host::facts::overhead;
 use crate::host::supervisor::{Journal, Keeper, Supervisor};
 use crate::method::{Bound, HostInfo};
 
@@ -147,20 +148,22 @@ struct Stage {
 impl Stage {
     async fn open(&mut self) -> Result<(), EngineError> {
         for (name, known) in &self.shared.hosts {
+            let dir = self.shared.session_dir(name);
+            let supervisor = Supervisor::new(Arc::clone(&known.host), dir);
+            supervisor.prepare().await?;
+            self.keepers.push(supervisor.keeper().await?);
+            let mut facts = known.info.facts.clone();
+            facts.overhead = Some(overhead(&supervisor).await?);
+            self.shared
+                .supervisors
+                .insert(name.clone(), Arc::new(supervisor));
             self.shared.teller.tell(What::Host(Box::new(HostChange {
                 host: name.clone(),
                 state: HostState::Up,
                 phase: None,
                 reason: None,
-                facts: None,
+                facts: Some(facts),
             })));
-            let dir = self.shared.session_dir(name);
-            let supervisor = Supervisor::new(Arc::clone(&known.host), dir);
-            supervisor.prepare().await?;
-            self.keepers.push(supervisor.keeper().await?);
-            self.shared
-                .supervisors
-                .insert(name.clone(), Arc::new(supervisor));
         }
         for planned in &self.plan.runs {
             let state = RunState::Queued;
@@ -200,19 +203,20 @@ impl Stage {
                 continue;
             };
             let session = self.shared.session.as_str();
+            let key = lock::key(known.host.as_ref(), &subject).await?;
             let intended = Intended {
                 run: "session".into(),
                 step: "lock".into(),
                 host: host.clone(),
                 name: format!("lock on {subject}"),
                 kind: LeaveKind::Lock,
-                find: lock::find(&subject, session),
+                find: lock::find(&key, session),
                 undo: lock::UNDO.to_owned(),
             };
             let dir = self.shared.session_dir(&host);
             let teller = &self.shared.teller;
             let open = leaving::announce(teller, known.host.as_ref(), &dir, intended).await?;
-            let taken = lock::take(known.host.as_ref(), &subject, session).await?;
+            let taken = lock::take(known.host.as_ref(), &subject, &key, session).await?;
             let (state, holder) = match &taken {
                 Ok(_) => (LockState::Taken, None),
                 Err(holder) => (LockState::Refused, Some(holder.clone())),
@@ -227,6 +231,7 @@ impl Stage {
             match taken {
                 Ok(held) => self.locks.push((held, open)),
                 Err(Holder { who, since }) => {
+                    leaving::gone(teller, known.host.as_ref(), &dir, &open).await;
                     return Err(EngineError::Refused(format!(
                         "{host}: {subject} is in use by {who} since {since}; if that session is gone, `comeback recover --host {host}` shows what it left"
                     )));
@@ -318,15 +323,8 @@ impl Stage {
                         holder: None,
                         since: None,
                     }));
-                    teller.tell(What::Leave(crate::event::Leave {
-                        leave: open.id.clone(),
-                        state: crate::event::LeaveState::Undone,
-                    }));
-                    let entry = journal::Entry::Undone {
-                        leave: open.id.clone(),
-                    };
                     let dir = self.shared.session_dir(&held.host);
-                    let _ = journal::append(known.host.as_ref(), &dir, &entry).await;
+                    leaving::gone(&teller, known.host.as_ref(), &dir, open).await;
                 }
                 Err(why) => {
                     teller.note(

@@ -23,6 +23,27 @@ pub struct Confirmation {
     pub name: String,
 }
 
+impl Confirmation {
+    /// Whether it allows to destroy `what` (`KIND:ID`) on a host.
+    pub(super) fn allows(&self, what: &str, host: &str) -> bool {
+        self.is_about(what, host) && self.true_name() == Some(self.name.as_str())
+    }
+
+    /// Whether it is about `what` on a host, by whatever name.
+    pub(super) fn is_about(&self, what: &str, host: &str) -> bool {
+        format!("{}:{}", self.kind, self.id) == what
+            && self.host.as_deref().is_none_or(|named| named == host)
+    }
+
+    // What its id ends with. The name of a guest stands in no id, and is not looked up yet.
+    fn true_name(&self) -> Option<&str> {
+        if matches!(self.kind, SubjectKind::Vm | SubjectKind::Ct) {
+            return None;
+        }
+        self.id.rsplit('/').find(|part| !part.is_empty())
+    }
+}
+
 /// Reads `[HOST/]KIND:ID`.
 ///
 /// # Errors
@@ -58,6 +79,8 @@ pub(super) struct Weighed<'a> {
     pub host: &'a dyn Host,
     /// The subject of the run.
     pub subject: &'a Subject,
+    /// The host that it is on.
+    pub subject_host: &'a str,
     /// The run's scratch folder.
     pub scratch: &'a str,
     /// What this run made itself, as `find` printed it.
@@ -87,35 +110,37 @@ impl Weighed<'_> {
                 self.what
             ));
         }
-        let Some((kind, id)) = self.what.split_once(':') else {
+        let Some((_, id)) = self.what.split_once(':') else {
             return refused(format!(
                 "{:?} is not destroyed: expected KIND:ID",
                 self.what
             ));
         };
         if !self.made_here(id) {
-            if !self.subject.marked {
+            if !(self.subject.marked && self.is_the_subject()) {
                 return refused(format!(
-                    "{} is not destroyed: this session did not make it, and it bears no mark of comeback",
+                    "{} is not destroyed: this session did not make it, and it is no subject that bears a mark of comeback",
                     self.what
                 ));
             }
-            let said = self.confirmed.iter().any(|word| {
-                word.kind.name() == kind
-                    && word.id == id
-                    && word
-                        .host
-                        .as_deref()
-                        .is_none_or(|host| host == self.host.name())
-            });
-            if !said {
+            let host = self.host.name();
+            if !self
+                .confirmed
+                .iter()
+                .any(|word| word.allows(self.what, host))
+            {
                 return refused(format!(
-                    "{what} is not destroyed: say --destroy {what}=NAME to allow it",
+                    "{what} is not destroyed: say --destroy {what}=NAME, with its own name, to allow it",
                     what = self.what
                 ));
             }
         }
         self.still_the_same(id).await
+    }
+
+    // A mark speaks for what bears it, and for nothing beside it.
+    fn is_the_subject(&self) -> bool {
+        self.what == self.subject.to_string() && self.host.name() == self.subject_host
     }
 
     // A path with `..` in it could leave the scratch folder again.
@@ -141,10 +166,11 @@ impl Weighed<'_> {
     }
 }
 
-/// Device and inode of a path: another folder of the same name is another folder.
+/// Device and inode of a path, and of what it leads to: another folder of the same name is
+/// another folder.
 pub(super) async fn identity(host: &dyn Host, path: &str) -> Result<String, EngineError> {
     let text = format!(
-        "if [ -L {p} ]; then echo link; elif [ -e {p} ]; then stat -c 'device %d, inode %i' -- {p}; else echo nothing; fi",
+        "i='device %d, inode %i'; if [ -L {p} ]; then stat -c \"link: $i\" -- {p}; stat -L -c \"to $i\" -- {p} 2>/dev/null || :; elif [ -e {p} ]; then stat -c \"$i\" -- {p}; else echo nothing; fi",
         p = quote(path)
     );
     script(
@@ -159,6 +185,38 @@ pub(super) async fn identity(host: &dyn Host, path: &str) -> Result<String, Engi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_counts_only_with_the_right_name_and_host() {
+        let word = |text: &str, name: &str| {
+            let (host, kind, id) = parse_subject(text).unwrap();
+            let name = name.to_owned();
+            Confirmation {
+                host,
+                kind,
+                id,
+                name,
+            }
+        };
+        assert!(word("dir:/some/data", "data").allows("dir:/some/data", "h1"));
+        assert!(word("dir:/some/data/", "data").allows("dir:/some/data/", "h1"));
+        assert!(word("h1/dir:/some/data", "data").allows("dir:/some/data", "h1"));
+        for (text, name) in [
+            ("dir:/some/data", ""),
+            ("dir:/some/data", "dat"),
+            ("dir:/some/data", "/some/data"),
+            ("dir:/some/other", "other"),
+            ("subvolume:/some/data", "data"),
+            ("h2/dir:/some/data", "data"),
+        ] {
+            assert!(
+                !word(text, name).allows("dir:/some/data", "h1"),
+                "{text}={name}"
+            );
+        }
+        assert!(!word("dir:/", "").allows("dir:/", "h1"));
+        assert!(!word("vm:9001", "9001").allows("vm:9001", "h1"));
+    }
 
     #[test]
     fn subjects_are_read_with_and_without_a_host() {

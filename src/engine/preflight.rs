@@ -82,12 +82,12 @@ pub async fn examine(
     needs(bound, &mut check)?;
     shape(bound, &mut check);
     for info in bound.hosts.values() {
-        if info.facts.state.is_empty() {
+        if !info.facts.state_writable {
             check.find(
                 Gravity::Refused,
                 format!(
-                    "{}: there is no folder that can be written for the state of a session",
-                    info.name
+                    "{}: the state folder {} cannot be made or written; name another in the configuration (host.{}.state)",
+                    info.name, info.facts.state, info.name
                 ),
             );
         }
@@ -190,18 +190,20 @@ fn shape(bound: &Bound, check: &mut Check) {
     }
 }
 
+// A path may hold line ends, of which each is a \u{1} here: what stands below it must not be
+// taken for an answer.
 // One look: is the scratch parent there, is the subject there, where do they stand, how big is it?
 async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), HostError> {
     let subject = &bound.binding.subject;
     let named = !subject.own && subject.kind == "dir";
     let scratch = quote(&bound.sandbox);
     let mut text = format!(
-        "s={scratch}; if [ ! -d \"$s\" ]; then echo none; elif [ ! -w \"$s\" ]; then echo closed; else echo open; fi\n(cd -- \"$s\" 2>/dev/null && pwd -P) || echo\ndf -Pk -- \"$s\" 2>/dev/null | awk 'NR == 2 {{ print $4 }}' | grep . || echo 0\n"
+        "s={scratch}; if [ ! -d \"$s\" ]; then echo none; elif [ ! -w \"$s\" ]; then echo closed; else echo open; fi\n(cd -- \"$s\" 2>/dev/null && pwd -P) | tr '\\n' '\\001'; echo\ndf -Pk -- \"$s\" 2>/dev/null | awk 'NR == 2 {{ print $4 }}' | grep . || echo 0\n"
     );
     if named {
         let _ = write!(
             text,
-            "d={}; if [ ! -d \"$d\" ]; then echo none; elif [ ! -r \"$d\" ]; then echo closed; else echo open; fi\n(cd -- \"$d\" 2>/dev/null && pwd -P) || echo\n[ -e \"$d/.comeback-subject\" ] && echo marked || echo plain\nif command -v timeout >/dev/null 2>&1; then timeout 20 du -sk -- \"$d\" 2>/dev/null; else du -sk -- \"$d\" 2>/dev/null; fi | awk '{{ print $1 }}' | grep . || echo unknown\n",
+            "d={}; if [ ! -d \"$d\" ]; then echo none; elif [ ! -r \"$d\" ]; then echo closed; else echo open; fi\n(cd -- \"$d\" 2>/dev/null && pwd -P) | tr '\\n' '\\001'; echo\n[ -e \"$d/.comeback-subject\" ] && echo marked || echo plain\nif command -v timeout >/dev/null 2>&1; then timeout 20 du -sk -- \"$d\" 2>/dev/null; else du -sk -- \"$d\" 2>/dev/null; fi | awk '{{ print $1 }}' | grep . || echo unknown\n",
             quote(&subject.id)
         );
     }
@@ -268,13 +270,15 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
 
 // A scratch folder in the subject would be copied into itself, and would change what is only read.
 fn overlap(subject: &str, scratch: &str, check: &mut Check) {
+    let [subject, scratch] =
+        [subject, scratch].map(|path| path.strip_suffix('\u{1}').unwrap_or(path));
     let inside = |inner: &str, outer: &str| {
         inner
             .strip_prefix(outer.trim_end_matches('/'))
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     if !subject.is_empty() && inside(scratch, subject) {
-        check.find(Gravity::Refused, format!("the scratch folder would stand in the subject {subject}, which is only read; say --sandbox DIR outside of it"));
+        check.find(Gravity::Refused, format!("the scratch folder would stand in the subject {}, which is only read; say --sandbox DIR outside of it", subject.replace('\u{1}', "\n")));
     }
 }
 
@@ -311,26 +315,23 @@ fn destroys(
         if destroys.what.contains("‹session›") {
             continue;
         }
-        if !check.marked {
+        let (name, what) = (&step.name, &destroys.what);
+        if !check.marked || *what != subject.to_string() {
             check.find(
                 Gravity::Refused,
-                format!(
-                    "step {:?} destroys {}, which bears no mark of comeback",
-                    step.name, destroys.what
-                ),
+                format!("step {name:?} destroys {what}, which bears no mark of comeback"),
             );
-        } else if !confirmed
-            .iter()
-            .any(|word| format!("{}:{}", word.kind, word.id) == destroys.what)
-        {
-            check.find(
-                Gravity::Refused,
+        } else if !confirmed.iter().any(|word| word.allows(what, &step.host)) {
+            let why = if confirmed.iter().any(|word| word.is_about(what, &step.host)) {
                 format!(
-                    "step {:?} destroys {what}; say --destroy {what}=NAME",
-                    step.name,
-                    what = destroys.what
-                ),
-            );
+                    "step {name:?} destroys {what}; --destroy calls it by a name that is not its own"
+                )
+            } else {
+                format!(
+                    "step {name:?} destroys {what}; say --destroy {what}=NAME, with its own name"
+                )
+            };
+            check.find(Gravity::Refused, why);
         }
     }
     Ok(())

@@ -2,13 +2,11 @@
 //!
 //! `docs/recording.md` describes the format.
 
-mod chunks;
 mod load;
 mod player;
 mod reader;
 mod writer;
 
-pub use chunks::{Chunker, MOST_CHUNK};
 pub use load::{Warning, load};
 pub use player::{Player, Seek};
 pub use reader::{ReadError, Reader};

@@ -11,14 +11,15 @@ pub(crate) mod story;
 mod tally;
 mod text;
 mod verdict;
+mod view;
 mod warnings;
 
 use std::collections::BTreeMap;
 
 use crate::event::{
-    Act, ActKind, Ask, Binding, BindingId, End, EndState, Event, Facts, Header, HostChange, Labels,
-    Lock, Mark, Nanos, Note, PlannedCommand, Progress, Proof, Published, RunId, RunState, Sample,
-    Space, StepEnd, StepId, StepState, What,
+    Act, ActKind, Ask, Binding, BindingId, End, Event, Header, HostChange, Labels, Lock, Nanos,
+    Note, PlannedCommand, Progress, Proof, Published, RunId, RunState, Sample, Space, StepId,
+    StepState, What,
 };
 
 pub use ledger::{Ledger, Left, LeftState};
@@ -27,6 +28,7 @@ pub use series::{Series, median, range_holds_median};
 pub use tally::{Row, Tally, TimeColumn, space_figures};
 pub use text::{clean, is_unsafe};
 pub use verdict::{Says, Verdict, compare, place_name};
+pub use view::{HostView, RunStage, RunView, StepView};
 
 /// What is known so far.
 #[derive(Debug, Default)]
@@ -83,78 +85,6 @@ const MOST_NOTES: usize = 10_000;
 const MOST_MARKS: usize = 1_000;
 /// Names of unknown events that are kept, and how long one may be.
 const MOST_NAMES: usize = 100;
-
-/// A host.
-#[derive(Debug, Default, Clone)]
-pub struct HostView {
-    /// Its last change.
-    pub change: Option<HostChange>,
-    /// When that was.
-    pub at: Nanos,
-    /// Its facts.
-    pub facts: Option<Facts>,
-}
-
-/// A run.
-#[derive(Debug, Clone)]
-pub struct RunView {
-    /// Its id.
-    pub run: RunId,
-    /// What is run.
-    pub binding: BindingId,
-    /// Repetition, from 1.
-    pub rep: u32,
-    /// Place in the order, from 1; 0 before it started.
-    pub order: u32,
-    /// Series, as far as it was known at the start.
-    pub series: String,
-    /// Labels.
-    pub labels: Labels,
-    /// Where it stands.
-    pub state: RunStage,
-    /// When it started.
-    pub started: Option<Nanos>,
-    /// When it ended.
-    pub ended: Option<Nanos>,
-    /// Its steps, in the order in which they came.
-    pub steps: Vec<StepView>,
-}
-
-/// Where a run stands.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RunStage {
-    /// In the plan.
-    Queued,
-    /// Going on.
-    Running,
-    /// Over, with the root cause where it is not good.
-    Ended(EndState, Option<String>),
-}
-
-/// A step of a run.
-#[derive(Debug, Clone)]
-pub struct StepView {
-    /// Its id.
-    pub step: StepId,
-    /// What was planned.
-    pub planned: PlannedCommand,
-    /// When it started.
-    pub started: Option<Nanos>,
-    /// How it ended.
-    pub end: Option<StepEnd>,
-    /// When that was.
-    pub ended: Option<Nanos>,
-    /// Its last progress; its percent never falls, and is at most 99 before the step has ended.
-    pub progress: Option<Progress>,
-    /// The highest percent so far, also while none can be told.
-    pub highest: f64,
-    /// Bytes done over time, for a sparkline: (when, bytes), thinned to at most 256.
-    pub rate: Vec<(Nanos, u64)>,
-    /// Named moments.
-    pub marks: Vec<Mark>,
-    /// When its last output came.
-    pub last_output: Option<Nanos>,
-}
 
 impl Session {
     /// Takes one event. Any order is taken; what does not fit (a step that nobody planned) is

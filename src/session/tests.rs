@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::story::Story;
 use super::*;
 use crate::event::{
-    Bytes, Clock, Gap, Intended, Leave, LeaveKind, LeaveState, Level, Phase, ProgressKind, Stream,
+    Bytes, Clock, EndState, Gap, Intended, Leave, LeaveKind, LeaveState, Level, Mark, Phase,
+    ProgressKind, Stream,
 };
 
 /// A session with everything in it: two methods that take turns, a failure, leftovers, output.

@@ -289,3 +289,44 @@ proptest! {
         }
     }
 }
+
+/// Names of all fields in a value, and texts of the fields that name a kind.
+fn words(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Array(all) => all.iter().for_each(|one| words(one, found)),
+        serde_json::Value::Object(map) => {
+            for (key, one) in map {
+                found.insert(key.clone());
+                // What stands under these is named by people, not by the format.
+                if !["facts", "labels", "settings", "roles"].contains(&key.as_str()) {
+                    words(one, found);
+                }
+                if let ("ev" | "state" | "end" | "act" | "level", Some(text)) =
+                    (key.as_str(), one.as_str())
+                {
+                    found.insert(text.to_owned());
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_documentation_names_every_event_and_field() {
+    let documented = include_str!("../../../docs/recording.md");
+    let mut found = std::collections::BTreeSet::new();
+    for event in everything().events() {
+        if matches!(event.what, crate::event::What::Unknown(_)) {
+            continue;
+        }
+        let line: serde_json::Value = serde_json::from_str(&to_line(&event).unwrap()).unwrap();
+        words(&line, &mut found);
+    }
+    assert!(found.len() > 80, "{found:?}");
+    let missing: Vec<&String> = found
+        .iter()
+        .filter(|word| !documented.contains(&format!("`{word}`")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
