@@ -45,6 +45,12 @@ pub enum Action {
     Faster,
     /// Replay slower.
     Slower,
+    /// Some seconds of the recording back.
+    Rewind,
+    /// Some seconds of the recording on.
+    Advance,
+    /// The recording from its beginning.
+    Restart,
     /// Follow what goes on.
     Follow,
     /// Search the log.

@@ -70,6 +70,10 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Replay, Action::Faster, &[key('+'), key('=')], "faster", "+/- speed"),
     bind(Context::Replay, Action::Slower, &[key('-')], "slower", ""),
 
+    bind(Context::Replay, Action::Rewind, &[key(',')], "10 seconds back", ",/. back, on"),
+    bind(Context::Replay, Action::Advance, &[key('.')], "10 seconds on", ""),
+    bind(Context::Replay, Action::Restart, &[key('0')], "from the beginning", ""),
+
     bind(Context::Watching, Action::Search, &[key('/')], "search the log", "search log"),
     bind(Context::Watching, Action::NextMatch, &[key('n')], "to the next match", ""),
     bind(Context::Watching, Action::PreviousMatch, &[key('N')], "to the match before", ""),
