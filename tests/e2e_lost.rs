@@ -131,7 +131,6 @@ fn a_connection_that_breaks_at_any_step_costs_no_run() {
         going.until_started(step);
         lab.sshd.cut();
         let ended = going.wait();
-        eprintln!("{step}: {} {}", ended.code, ended.err);
         assert_eq!(ended.code, 0, "{step}: {}", ended.err);
         lab.world.assert_empty();
     }

@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::event::{Nanos, Progress, ProgressKind, StepId, Stream, What};
+use crate::host::HostError;
 use crate::host::hashing::{
     Counted, HashError, Lists, Manifest, compare_script, file_script, hash_file, hash_tree, parse,
     tree_script,
@@ -19,7 +20,7 @@ use crate::progress::Finding;
 use crate::progress::clamp::Clamp;
 
 use super::EngineError;
-use super::command::PATIENCE;
+use super::command::{PATIENCE, TRIES, again, attempt};
 use super::conduct::Shared;
 use super::shell::{script, text_of};
 
@@ -96,7 +97,7 @@ pub(super) async fn take(
         } else {
             file_script(path)
         };
-        match there(shared, host, step.as_str(), &script).await? {
+        match there(shared, host, step, &script).await? {
             Some(said) => {
                 let manifest = parse(&said, &known.info.facts).map_err(|why| failed(host, &why))?;
                 (manifest, tree.then_some(lists))
@@ -180,6 +181,24 @@ fn progress(clamp: &mut Clamp, shared: &Shared, counted: &Counted) -> Option<Pro
 async fn there(
     shared: &Shared,
     host: &str,
+    step: &StepId,
+    script: &str,
+) -> Result<Option<String>, EngineError> {
+    let mut tries = 0;
+    loop {
+        let name = attempt(step, tries);
+        match once(shared, host, &name, script).await {
+            Err(EngineError::Host(why)) if why.is_transient() && tries < TRIES => {
+                again(&mut tries).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+async fn once(
+    shared: &Shared,
+    host: &str,
     step: &str,
     script: &str,
 ) -> Result<Option<String>, EngineError> {
@@ -208,6 +227,13 @@ async fn there(
                 };
                 let room = KEEP.saturating_sub(all.len());
                 all.extend(bytes.into_iter().take(room));
+            }
+            Some(Heard::Ended(outcome)) if stopped.is_none() && !outcome.begun => {
+                return Err(EngineError::Host(HostError::Down {
+                    host: host.to_owned(),
+                    phase: "exec",
+                    why: "the connection was lost before it was begun".to_owned(),
+                }));
             }
             Some(Heard::Ended(outcome)) if stopped.is_none() => {
                 return if outcome.status == [0] {
