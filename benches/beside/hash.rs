@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use comeback::host::hashing::hash_tree;
+use comeback::host::hashing::{Counted, hash_tree};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use tokio_util::sync::CancellationToken;
@@ -62,7 +62,12 @@ pub fn measure(lab: &Lab, quick: bool) -> Result<Vec<Table>> {
 fn ours(tree: &Path, files: usize) -> Result<f64> {
     let threads = available_parallelism().map_or(1, NonZero::get);
     let begin = Instant::now();
-    let manifest = hash_tree(tree, threads, &CancellationToken::new())?;
+    let manifest = hash_tree(
+        tree,
+        threads,
+        &CancellationToken::new(),
+        &Counted::default(),
+    )?;
     let took = begin.elapsed();
     ensure!(
         manifest.bytes == (files * FILE) as u64,
