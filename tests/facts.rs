@@ -1,6 +1,9 @@
 //! Facts of this machine, through each shell that a host may have.
 
+#![cfg(test)]
+
 #[path = "support/shells.rs"]
+#[expect(dead_code, reason = "cutting connections is for the tests of the supervisor")]
 mod shells;
 
 use std::collections::BTreeSet;

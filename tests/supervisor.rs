@@ -1,5 +1,7 @@
 //! The supervisor on real shells: dash, bash and BusyBox's, with connections that break.
 
+#![cfg(test)]
+
 #[path = "support/shells.rs"]
 mod shells;
 

@@ -28,8 +28,12 @@ pub(super) async fn replay(context: &Context, args: ReplayArgs) -> Result<i32, C
     }
     let terminal = dashboard::terminal(context, "--plain shows the recording as text")?;
     let mut events = Vec::new();
-    for event in Reader::open(&args.file)? {
+    let mut reader = Reader::open(&args.file)?;
+    for event in reader.by_ref() {
         events.push(event?);
+    }
+    for warning in reader.warnings() {
+        output::talk(&format!("comeback: {}: {warning}", args.file.display()));
     }
     let name = args
         .file

@@ -203,19 +203,20 @@ impl Stage {
                 continue;
             };
             let session = self.shared.session.as_str();
+            let key = lock::key(known.host.as_ref(), &subject).await?;
             let intended = Intended {
                 run: "session".into(),
                 step: "lock".into(),
                 host: host.clone(),
                 name: format!("lock on {subject}"),
                 kind: LeaveKind::Lock,
-                find: lock::find(&subject, session),
+                find: lock::find(&key, session),
                 undo: lock::UNDO.to_owned(),
             };
             let dir = self.shared.session_dir(&host);
             let teller = &self.shared.teller;
             let open = leaving::announce(teller, known.host.as_ref(), &dir, intended).await?;
-            let taken = lock::take(known.host.as_ref(), &subject, session).await?;
+            let taken = lock::take(known.host.as_ref(), &subject, &key, session).await?;
             let (state, holder) = match &taken {
                 Ok(_) => (LockState::Taken, None),
                 Err(holder) => (LockState::Refused, Some(holder.clone())),
@@ -230,6 +231,7 @@ impl Stage {
             match taken {
                 Ok(held) => self.locks.push((held, open)),
                 Err(Holder { who, since }) => {
+                    leaving::gone(teller, known.host.as_ref(), &dir, &open).await;
                     return Err(EngineError::Refused(format!(
                         "{host}: {subject} is in use by {who} since {since}; if that session is gone, `comeback recover --host {host}` shows what it left"
                     )));
@@ -321,15 +323,8 @@ impl Stage {
                         holder: None,
                         since: None,
                     }));
-                    teller.tell(What::Leave(crate::event::Leave {
-                        leave: open.id.clone(),
-                        state: crate::event::LeaveState::Undone,
-                    }));
-                    let entry = journal::Entry::Undone {
-                        leave: open.id.clone(),
-                    };
                     let dir = self.shared.session_dir(&held.host);
-                    let _ = journal::append(known.host.as_ref(), &dir, &entry).await;
+                    leaving::gone(&teller, known.host.as_ref(), &dir, open).await;
                 }
                 Err(why) => {
                     teller.note(

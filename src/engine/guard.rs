@@ -95,21 +95,12 @@ pub(super) struct Weighed<'a> {
     pub identities: &'a BTreeMap<String, String>,
 }
 
-/// Why a destroying step may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Permit {
-    /// This session made what it destroys.
-    Own,
-    /// The operator marked it, and called it by its name.
-    Confirmed,
-}
-
 impl Weighed<'_> {
     /// Returns where the step may run.
     ///
     /// # Errors
     /// [`EngineError::Refused`], with the rule that it would break.
-    pub async fn allow(&self) -> Result<Permit, EngineError> {
+    pub async fn allow(&self) -> Result<(), EngineError> {
         let refused = |why: String| Err(EngineError::Refused(why));
         if let Some(copy) = self.relies_on
             && !self.proved.contains(copy)
@@ -125,8 +116,7 @@ impl Weighed<'_> {
                 self.what
             ));
         };
-        let own = self.made_here(id);
-        if !own {
+        if !self.made_here(id) {
             if !(self.subject.marked && self.is_the_subject()) {
                 return refused(format!(
                     "{} is not destroyed: this session did not make it, and it is no subject that bears a mark of comeback",
@@ -145,8 +135,7 @@ impl Weighed<'_> {
                 ));
             }
         }
-        self.still_the_same(id).await?;
-        Ok(if own { Permit::Own } else { Permit::Confirmed })
+        self.still_the_same(id).await
     }
 
     // A mark speaks for what bears it, and for nothing beside it.

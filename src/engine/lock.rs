@@ -28,39 +28,60 @@ pub(super) struct Holder {
     pub since: String,
 }
 
-/// Where locks stand: gone after a reboot, as their sessions are.
-const FOLDERS: &str =
-    "for d in /run/lock /var/lock /tmp; do [ -d \"$d\" ] && [ -w \"$d\" ] && break; done";
+/// Where locks stand: gone after a reboot, as their sessions are. The first that can be written
+/// takes it; another user may have had to take another.
+const FOLDERS: &str = "/run/lock /var/lock /tmp";
 
-fn name(subject: &str) -> String {
-    let digest = hex(&Sha256::digest(subject.as_bytes()));
+/// What a subject is locked by: one folder is one subject, by whatever path it is named.
+///
+/// # Errors
+/// Where the host is lost.
+pub(super) async fn key(host: &dyn Host, subject: &str) -> Result<String, EngineError> {
+    let Some((kind @ ("dir" | "subvolume"), path)) = subject.split_once(':') else {
+        return Ok(subject.to_owned());
+    };
+    let text = format!(
+        "cd -- {path} 2>/dev/null && pwd -P || printf '%s\\n' {path}",
+        path = quote(path)
+    );
+    let real = script(host, "look where the subject is", &text, PATIENCE).await?;
+    Ok(format!("{kind}:{real}"))
+}
+
+fn name(key: &str) -> String {
+    let digest = hex(&Sha256::digest(key.as_bytes()));
     let short: String = digest.chars().take(16).collect();
     format!("comeback-{short}")
 }
 
-/// Takes the lock.
+/// Takes the lock on a subject, by its key.
 ///
 /// # Errors
 /// Where the host is lost or nothing can be written there.
 pub(super) async fn take(
     host: &dyn Host,
     subject: &str,
+    key: &str,
     session: &str,
 ) -> Result<Result<Held, Holder>, EngineError> {
     // Whoever finds the folder there but no holder in it meets one that is just being taken.
     let text = format!(
-        r#"{FOLDERS}
+        r#"refuse() {{ printf 'refused\n'; cat "$p/holder" 2>/dev/null || printf 'another session\njust now\n'; exit 0; }}
+for d in {FOLDERS}; do p="$d"/{name}; [ -d "$p" ] && refuse; done
+for d in {FOLDERS}; do [ -d "$d" ] && [ -w "$d" ] && break; done
 p="$d"/{name}
 if mkdir -m 755 -- "$p" 2>/dev/null; then
-  printf '%s\n%s\n' {session}" of $(id -un) on $(uname -n)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$p/holder" || exit 1
-  chmod 644 "$p/holder"
-  printf 'taken\n%s\n' "$p"
+  if printf '%s\n%s\n' {session}" of $(id -un) on $(uname -n)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$p/holder" && chmod 644 "$p/holder"; then
+    printf 'taken\n%s\n' "$p"
+  else
+    rm -f -- "$p/holder"; rmdir -- "$p"; exit 1
+  fi
 elif [ -d "$p" ]; then
-  printf 'refused\n'; cat "$p/holder" 2>/dev/null || printf 'another session\njust now\n'
+  refuse
 else
   echo "no lock can be made in $d" >&2; exit 1
 fi"#,
-        name = name(subject),
+        name = name(key),
         session = quote(session),
     );
     let said = script(host, "take the lock", &text, PATIENCE).await?;
@@ -79,11 +100,11 @@ fi"#,
     }))
 }
 
-/// Shell text that prints the lock of a session on a subject, or nothing.
-pub(super) fn find(subject: &str, session: &str) -> String {
+/// Shell text that prints the lock of a session by its key, or nothing.
+pub(super) fn find(key: &str, session: &str) -> String {
     format!(
-        r#"for d in /run/lock /var/lock /tmp; do p="$d"/{name}; if [ -f "$p/holder" ] && grep -qF {session} "$p/holder"; then printf '%s\n' "$p"; break; fi; done"#,
-        name = name(subject),
+        r#"for d in {FOLDERS}; do p="$d"/{name}; if [ -f "$p/holder" ] && grep -qF {session} "$p/holder"; then printf '%s\n' "$p"; break; fi; done"#,
+        name = name(key),
         session = quote(session),
     )
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::Value;
 
 use crate::event::{
-    Act, ActKind, EndState, Level, Phase, PlannedCommand, PlannedRun, Proof, RunChange, RunState,
-    StepEnd, StepId, StepState, What,
+    EndState, Level, Phase, PlannedCommand, PlannedRun, Proof, RunChange, RunState, StepEnd,
+    StepId, StepState, What,
 };
 use crate::host::Host;
 use crate::method::{Bound, ExpandedStep, RunNames, Step};
@@ -15,7 +15,7 @@ use super::EngineError;
 use super::action::{Acted, Background};
 use super::clocks::Moments;
 use super::conduct::Shared;
-use super::guard::{Permit, Weighed, identity};
+use super::guard::{Weighed, identity};
 use super::hashing::Kept;
 use super::leaving::{self, Open};
 use super::preview::{Filling, doing};
@@ -271,7 +271,7 @@ impl<'a> Run<'a> {
             .filter_map(|open| open.found.clone())
             .collect();
         let none = BTreeMap::new();
-        let weighed = Weighed {
+        Weighed {
             what: &destroys.what,
             host,
             subject: &self.bound.binding.subject,
@@ -282,15 +282,9 @@ impl<'a> Run<'a> {
             proved: &self.proved,
             confirmed: &self.shared.confirmed,
             identities: self.identities.as_ref().unwrap_or(&none),
-        };
-        if weighed.allow().await? == Permit::Confirmed {
-            self.shared.teller.tell(What::Act(Act {
-                act: ActKind::Confirmed,
-                text: format!("{}/{}", host.name(), destroys.what),
-            }));
-            self.shared.teller.commit()?;
         }
-        Ok(())
+        .allow()
+        .await
     }
 
     // What is going to be destroyed is looked at (a named subject before anything is done, one of

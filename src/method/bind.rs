@@ -507,18 +507,20 @@ mod tests {
     use super::*;
 
     fn names(runs: &[PlannedRun]) -> String {
-        runs.iter()
-            .map(|run| format!("{}{} ", run.binding, run.rep))
-            .collect()
+        let all: Vec<_> = runs
+            .iter()
+            .map(|run| format!("{}{}", run.binding, run.rep))
+            .collect();
+        all.join(" ")
     }
 
     #[test]
     fn interleaving_turns_the_order() {
         let bindings = ["a".into(), "b".into(), "c".into()];
         let runs = order_runs(&bindings, 2, Order::Interleaved);
-        assert_eq!(names(&runs), "a1 b1 c1 b2 c2 a2 ");
+        assert_eq!(names(&runs), "a1 b1 c1 b2 c2 a2");
         let runs = order_runs(&bindings, 2, Order::ByMethod);
-        assert_eq!(names(&runs), "a1 a2 b1 b2 c1 c2 ");
+        assert_eq!(names(&runs), "a1 a2 b1 b2 c1 c2");
         assert!(order_runs(&[], 3, Order::Interleaved).is_empty());
     }
 }
