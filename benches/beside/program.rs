@@ -31,7 +31,8 @@ impl Program {
         fs::create_dir_all(home.join(".config/comeback/methods"))?;
         fs::copy(lab.config(), home.join(".ssh/config"))?;
         let state = home.join("state");
-        let hosts = [HERE, LAB].map(|host| format!("[host.{host}]\nstate = {state:?}\n"));
+        let state = state.display();
+        let hosts = [HERE, LAB].map(|host| format!("[host.{host}]\nstate = '{state}'\n"));
         fs::write(home.join(".config/comeback/config.toml"), hosts.concat())?;
         Ok(Self { home })
     }
