@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::figures::{Row, Table};
 use crate::lab::Lab;
+use crate::program::Program;
 use crate::screen::Screen;
 use crate::session::{HERE, LAB, Stage, method};
 use crate::watched::{Came, Watched};
@@ -26,8 +27,9 @@ pub fn measure(lab: &Lab, quick: bool) -> Result<Vec<Table>> {
         Row::new("log store, MiB"),
         Row::new("recording, bytes a line"),
         Row::new("frames a second"),
-        Row::new("most memory, MiB"),
     ];
+    let mut memory = Row::new("most memory of `comeback run`, MiB");
+    let program = Program::new(lab)?;
     for _ in 0..rounds {
         peer.values.push(flood.thousands(flood.by_ssh(lab)?));
         for (host, row) in [(LAB, &mut remote), (HERE, &mut here)] {
@@ -37,11 +39,14 @@ pub fn measure(lab: &Lab, quick: bool) -> Result<Vec<Table>> {
                 came.store as f64 / f64::from(1 << 20),
                 came.recording as f64 / lines as f64,
                 came.frames as f64 / came.seconds,
-                came.memory as f64 / f64::from(1 << 20),
             ];
             for (row, figure) in beside.iter_mut().zip(figures) {
                 row.values.push(figure);
             }
+            let recording = lab.folder().join("program.jsonl");
+            let bytes = program.run(&flood.method(), host, &recording)?;
+            memory.values.push(bytes as f64 / f64::from(1 << 20));
+            fs::remove_file(recording)?;
         }
     }
     Ok(vec![Table {
@@ -50,7 +55,7 @@ pub fn measure(lab: &Lab, quick: bool) -> Result<Vec<Table>> {
             flood.bytes
         ),
         rows: vec![peer, remote, here],
-        beside: beside.into(),
+        beside: beside.into_iter().chain([memory]).collect(),
     }])
 }
 
@@ -93,6 +98,12 @@ impl Flood {
         self.lines as f64 / seconds / 1e3
     }
 
+    /// A method that prints all of it.
+    fn method(&self) -> String {
+        let commands = self.files.each_ref().map(|file| format!("cat {file}"));
+        method(&commands.each_ref().map(String::as_str))
+    }
+
     fn by_ssh(&self, lab: &Lab) -> Result<f64> {
         let sink = lab.folder().join("flood.got");
         let begin = Instant::now();
@@ -113,9 +124,7 @@ impl Flood {
         let recording = lab.folder().join("flood.jsonl");
         let sink = Arc::new(Watched::create(&recording)?);
         let screen = Screen::show(&sink)?;
-        let commands = self.files.each_ref().map(|file| format!("cat {file}"));
-        let commands = commands.each_ref().map(String::as_str);
-        let end = stage.conduct(&method(&commands), host, Arc::clone(&sink) as _)?;
+        let end = stage.conduct(&self.method(), host, Arc::clone(&sink) as _)?;
         let frames = screen.close()?;
         let sink = Arc::into_inner(sink).context("the sink is still in use")?;
         let came = sink.came(frames)?;

@@ -37,7 +37,7 @@ impl Screen {
         self.over.store(true, Ordering::Relaxed);
         self.thread
             .join()
-            .map_err(|_| anyhow!("drawing panicked"))?
+            .map_err(|_panic| anyhow!("drawing panicked"))?
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use comeback::engine::{Connected, Control, Hosts, Sitting, plan_of, session_id};
 use comeback::event::{End, Order, Sink};
-use comeback::host::LocalHost;
-use comeback::host::{SharedHost, facts, ssh};
+use comeback::host::facts::{self, Wanted};
+use comeback::host::{LocalHost, SharedHost, ssh};
 use comeback::method::{Catalogue, HostInfo, Request, bind};
 use tokio::runtime::Runtime;
 
@@ -92,15 +92,11 @@ impl Stage {
 }
 
 async fn probed(host: SharedHost, folder: &Path) -> Result<Connected> {
-    let mut facts = facts::probe(
-        host.as_ref(),
-        &facts::Wanted {
-            paths: &["/var/tmp".to_owned()],
-            ..facts::Wanted::default()
-        },
-    )
-    .await?;
-    facts.state = folder.display().to_string();
+    let wanted = Wanted {
+        state: folder.to_str(),
+        ..Wanted::default()
+    };
+    let facts = facts::probe(host.as_ref(), &wanted).await?;
     let info = HostInfo {
         name: host.name().to_owned(),
         address: host.address(),
@@ -111,13 +107,12 @@ async fn probed(host: SharedHost, folder: &Path) -> Result<Connected> {
 
 /// A method file that does nothing but these commands, each a timed step.
 pub fn method(commands: &[&str]) -> String {
-    let mut text = "title = \"commands, timed\"\nfamily = \"bench\"\nhelp = \"\"\n\
-         subject = \"dir\"\nown = \"may\"\nroles = [\"source\"]\nseries = \"full\"\n"
-        .to_owned();
-    for (at, command) in commands.iter().enumerate() {
-        text.push_str(&format!(
+    let head = "title = \"commands, timed\"\nfamily = \"bench\"\nhelp = \"\"\n\
+         subject = \"dir\"\nown = \"may\"\nroles = [\"source\"]\nseries = \"full\"\n";
+    let steps = commands.iter().enumerate().map(|(at, command)| {
+        format!(
             "[[step]]\nname = \"{at}\"\nphase = \"protect\"\nclock = \"host\"\nrun = '{command}'\n"
-        ));
-    }
-    text
+        )
+    });
+    steps.fold(head.to_owned(), |text, step| text + &step)
 }

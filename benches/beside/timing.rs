@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, ensure};
-use comeback::event::{EndState, Sink, SinkError, StepEnd, StepState, What};
+use comeback::event::{EndState, Sink, SinkError, StepState, What};
 
 use crate::figures::{Row, Table};
 use crate::lab::{Lab, run};
@@ -28,8 +28,14 @@ pub fn measure(lab: &Lab, quick: bool) -> Result<Vec<Table>> {
     for (place, host, before, peer) in ways {
         let mut second = [Row::new(peer), Row::new("comeback, a step of a run")];
         let mut nothing = second.clone();
+        let mut calibrated = Row::new("comeback, the cost of a step that it tells");
         for _ in 0..rounds {
-            let [slept, done] = reported(&stage, host)?;
+            let Reported {
+                slept,
+                done,
+                overhead,
+            } = reported(&stage, host)?;
+            calibrated.values.push(overhead * 1e3);
             let [theirs, ours] = &mut second;
             theirs
                 .values
@@ -45,7 +51,11 @@ pub fn measure(lab: &Lab, quick: bool) -> Result<Vec<Table>> {
             format!("`sleep 1` {place}: reported less 1 s, ms"),
             second,
         ));
-        tables.push(Table::new(format!("`true` {place}: reported, ms"), nothing));
+        let [theirs, ours] = nothing;
+        tables.push(Table::new(
+            format!("`true` {place}: reported, ms"),
+            [theirs, ours, calibrated],
+        ));
     }
     Ok(tables)
 }
@@ -64,36 +74,58 @@ fn hyperfine(lab: &Lab, command: &str) -> Result<f64> {
         .context("hyperfine gave no time")
 }
 
-/// Seconds that comeback reports for `sleep 1` and for `true`.
-fn reported(stage: &Stage, host: &str) -> Result<[f64; 2]> {
-    let ends = Arc::new(Ends::default());
-    let end = stage.conduct(&method(&["sleep 1", "true"]), host, Arc::clone(&ends) as _)?;
-    let ends = ends.0.lock().unwrap_or_else(PoisonError::into_inner);
-    ensure!(
-        ends.iter().all(|step| step.end == EndState::Ok),
-        "{}",
-        end.reason
-    );
-    let seconds: Vec<f64> = ends.iter().filter_map(|step| step.seconds).collect();
-    seconds
-        .try_into()
-        .map_err(|_| anyhow::anyhow!("not two times: {}", end.reason))
+/// What comeback reports, in seconds.
+struct Reported {
+    slept: f64,
+    done: f64,
+    overhead: f64,
 }
 
-/// How each step ended.
-#[derive(Default)]
-struct Ends(Mutex<Vec<StepEnd>>);
-
-impl Sink for Ends {
-    fn tell(&self, what: What) {
-        if let What::Step(change) = what
-            && let StepState::Ended(end) = change.state
-        {
-            self.0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(end);
+fn reported(stage: &Stage, host: &str) -> Result<Reported> {
+    let told = Arc::new(Told::default());
+    let end = stage.conduct(
+        &method(&["sleep 1", "true"]),
+        host,
+        Arc::clone(&told) as Arc<dyn Sink>,
+    )?;
+    let told = told.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut ended = Vec::new();
+    let mut overhead = None;
+    for what in told.iter() {
+        match what {
+            What::Step(change) => {
+                if let StepState::Ended(end) = &change.state {
+                    ensure!(end.end == EndState::Ok, "{end:?}");
+                    ended.extend(end.seconds);
+                }
+            }
+            What::Host(change) => {
+                let facts = change.facts.as_ref();
+                overhead = facts.and_then(|facts| facts.overhead).or(overhead);
+            }
+            _ => {}
         }
+    }
+    match (ended.as_slice(), overhead) {
+        ([slept, done], Some(overhead)) => Ok(Reported {
+            slept: *slept,
+            done: *done,
+            overhead,
+        }),
+        _ => anyhow::bail!("not every time was told: {}", end.reason),
+    }
+}
+
+/// Keeps what it is told.
+#[derive(Default)]
+struct Told(Mutex<Vec<What>>);
+
+impl Sink for Told {
+    fn tell(&self, what: What) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(what);
     }
 
     fn commit(&self) -> Result<(), SinkError> {

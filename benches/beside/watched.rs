@@ -37,14 +37,11 @@ pub struct Came {
     pub recording: u64,
     /// Frames drawn meanwhile.
     pub frames: u64,
-    /// The most memory that this process had, in bytes.
-    pub memory: u64,
 }
 
 impl Watched {
     /// With a new recording.
     pub fn create(path: &Path) -> Result<Self> {
-        forget_memory()?;
         Ok(Self {
             inner: Mutex::new(Inner {
                 writer: Writer::create(path)?,
@@ -65,7 +62,6 @@ impl Watched {
 
     /// Ends the recording, reads it back and counts.
     pub fn came(self, frames: u64) -> Result<Came> {
-        let memory = most_memory()?;
         let inner = self
             .inner
             .into_inner()
@@ -79,7 +75,7 @@ impl Watched {
         for event in Reader::open(&self.path)? {
             if let What::Log(chunk) = event?.what {
                 let bytes = chunk.bytes().context("a chunk cannot be read")?;
-                lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+                lines += memchr::memchr_iter(b'\n', &bytes).count() as u64;
             }
         }
         let first = inner.first.context("no step was begun")?;
@@ -89,7 +85,6 @@ impl Watched {
             store: session.log.bytes(),
             recording: fs::metadata(&self.path)?.len(),
             frames,
-            memory,
         })
     }
 }
@@ -122,19 +117,4 @@ impl Sink for Watched {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Has the kernel forget the most memory that this process had so far (proc(5), `clear_refs`).
-fn forget_memory() -> Result<()> {
-    fs::write("/proc/self/clear_refs", "5").context("/proc/self/clear_refs")
-}
-
-fn most_memory() -> Result<u64> {
-    let status = fs::read_to_string("/proc/self/status")?;
-    let kibibytes: u64 = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"))
-        .context("/proc/self/status has no VmHWM")?
-        .parse()?;
-    Ok(kibibytes * 1024)
 }
