@@ -47,7 +47,11 @@ fn hosts() -> BTreeMap<String, HostInfo> {
 fn bound(method: &str, subject: Option<(SubjectKind, &str)>, sets: &[(&str, &str)]) -> Bound {
     let catalogue = Catalogue::load(Some(Path::new("tests/methods"))).unwrap();
     let request = Request {
-        roles: [("server".to_owned(), "nas".to_owned())].into(),
+        roles: if method == "copy-ftp" {
+            [("server".to_owned(), "nas".to_owned())].into()
+        } else {
+            BTreeMap::new()
+        },
         subjects: subject
             .map(|(kind, id)| SubjectSpec {
                 host: None,

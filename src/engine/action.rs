@@ -8,9 +8,7 @@ use minijinja::Value;
 use rand::RngExt;
 use tokio::task::JoinHandle;
 
-use crate::event::{
-    Clock, EndState, Level, Proof, Sample, Space, StepEnd, StepId, StepState, What,
-};
+use crate::event::{Clock, EndState, Level, Proof, Sample, StepEnd, StepId, StepState, What};
 use crate::host::supervisor::{Launch, Stopper, pipe_script};
 use crate::method::{self, ExpandedStep, Secret};
 use crate::progress;
@@ -18,12 +16,10 @@ use crate::progress;
 use super::EngineError;
 use super::clocks::HERE_RESOLUTION;
 use super::command::{self, Followed, Following, PATIENCE, follow};
-use super::hashing;
 use super::payload::Made;
-use super::preview::{Doing, Figure, Filling};
+use super::preview::{Doing, Filling};
 use super::run::Run;
 use super::shell::text_of;
-use super::space::{self, Reading};
 use super::teller::About;
 use super::waiting::{self, Waited};
 
@@ -51,7 +47,7 @@ pub(super) struct Background {
 }
 
 impl Acted {
-    fn new(end: EndState, here: (f64, f64)) -> Self {
+    pub fn new(end: EndState, here: (f64, f64)) -> Self {
         let seconds = (here.1 - here.0).max(0.0);
         Self {
             end: StepEnd {
@@ -187,7 +183,7 @@ const UPTIME: f64 = 0.01;
 const STEP_SHOWS: f64 = 0.1;
 
 impl Run<'_> {
-    fn now(&self) -> f64 {
+    pub fn now(&self) -> f64 {
         self.shared.began.elapsed().as_secs_f64()
     }
 
@@ -235,7 +231,7 @@ impl Run<'_> {
         Ok(Acted::waited(waited, (begin, self.now())))
     }
 
-    fn connected(&self, name: &str) -> Result<crate::host::SharedHost, EngineError> {
+    pub fn connected(&self, name: &str) -> Result<crate::host::SharedHost, EngineError> {
         let known = self.shared.hosts.get(name);
         known
             .map(|known| Arc::clone(&known.host))
@@ -453,107 +449,6 @@ impl Run<'_> {
                 about,
             );
         }
-    }
-
-    async fn hash(
-        &mut self,
-        step: &ExpandedStep,
-        id: &StepId,
-        path: &str,
-        tree: bool,
-        keep: Result<String, String>,
-        host_name: &str,
-    ) -> Result<Acted, EngineError> {
-        let begin = self.now();
-        let taken = hashing::take(self.shared, host_name, path, tree, id).await?;
-        let here = (begin, self.now());
-        let Some(taken) = taken else {
-            return Ok(Acted::new(EndState::Stopped, here));
-        };
-        let mut acted = Acted::new(EndState::Ok, here);
-        acted
-            .values
-            .insert("bytes".to_owned(), taken.bytes.to_string());
-        acted
-            .values
-            .insert("files".to_owned(), taken.files.to_string());
-        if let Some(remark) = taken.remark() {
-            let about = About {
-                step: Some(id),
-                ..About::default()
-            };
-            self.shared.teller.note(Level::Remark, remark, about);
-        }
-        match keep {
-            Ok(name) => {
-                self.hashes.insert(name, taken);
-            }
-            Err(like) => {
-                let Some(before) = self.hashes.get(&like) else {
-                    return Err(EngineError::Refused(format!(
-                        "nothing is kept under {like:?}"
-                    )));
-                };
-                let compared = hashing::compare(self.shared, before, &taken).await?;
-                acted.proof = Some(Proof {
-                    run: self.planned.run.clone(),
-                    step: id.clone(),
-                    of: step
-                        .step
-                        .proves
-                        .clone()
-                        .unwrap_or_else(|| "restored".to_owned()),
-                    by: compared.by,
-                    verdict: compared.same,
-                    expected: Some(before.digest.clone()),
-                    got: Some(taken.digest.clone()),
-                    bytes: Some(crate::event::Bytes(taken.bytes)),
-                    share: compared.share,
-                    differences: compared.differences,
-                });
-            }
-        }
-        Ok(acted)
-    }
-
-    async fn space(
-        &mut self,
-        step: &ExpandedStep,
-        id: &StepId,
-        settle: Option<&str>,
-        reads: &[(Figure, String)],
-        limit: f64,
-        host_name: &str,
-    ) -> Result<Acted, EngineError> {
-        let begin = self.now();
-        let host = self.connected(host_name)?;
-        let Reading {
-            logical,
-            stored,
-            held,
-            settled,
-            why,
-        } = space::read(host.as_ref(), settle, reads, limit).await?;
-        if let Some(bytes) = stored.or(logical).or(held) {
-            self.figures
-                .insert(Self::space_key(&step.step), bytes.0 as f64);
-        }
-        self.shared.teller.tell(What::Space(Space {
-            run: self.planned.run.clone(),
-            step: id.clone(),
-            name: step.step.name.clone(),
-            series: step
-                .step
-                .series
-                .clone()
-                .unwrap_or_else(|| self.series.clone()),
-            logical,
-            stored,
-            held,
-            settled,
-            why,
-        }));
-        Ok(Acted::new(EndState::Ok, (begin, self.now())))
     }
 
     async fn join(&mut self, name: &str) -> Result<Acted, EngineError> {

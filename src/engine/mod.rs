@@ -19,6 +19,7 @@ mod output;
 mod payload;
 mod preflight;
 mod preview;
+mod reading;
 mod recover;
 mod run;
 mod shell;

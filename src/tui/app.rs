@@ -121,7 +121,11 @@ pub async fn run(
     channels: Channels,
 ) -> Result<Ended, TuiError> {
     let signals = Signals::new()?;
-    drive(terminal, Some(signals), feed, start, channels).await
+    match drive(terminal, Some(signals), feed, start, channels).await {
+        // Wherever it is noticed first that there is no terminal any more.
+        Err(TuiError::Terminal(why)) if is_gone(&why) => Ok(Ended::HungUp),
+        ended => ended,
+    }
 }
 
 async fn replay_moves(replay: &mut Option<watch::Receiver<ReplayState>>) -> ReplayState {
