@@ -1,6 +1,8 @@
 //! Method files: the built-in ones and four drafts load, are checked and dry-run against fixture
 //! facts; wrong ones say which line is wrong, and why.
 
+#![cfg(test)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

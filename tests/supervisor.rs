@@ -1,5 +1,7 @@
 //! The supervisor on real shells: dash, bash and BusyBox's, with connections that break.
 
+#![cfg(test)]
+
 #[path = "support/shells.rs"]
 mod shells;
 
@@ -274,6 +276,17 @@ fn the_command_runs_in_a_clean_place() {
 }
 
 #[test]
+fn the_command_inherits_its_three_streams_alone() {
+    on_each_shell(|bench| async move {
+        let command = "sh -c 'ls /proc/self/fd' | tr '\\n' ' '";
+        let plain = comeback::host::ask(&*bench.host, command, b"", 1000, LIMIT)
+            .await
+            .unwrap();
+        assert_eq!(bench.run("s1", command).await.out, plain.out);
+    });
+}
+
+#[test]
 fn the_state_folder_is_private_and_goes() {
     use std::os::unix::fs::PermissionsExt;
 
@@ -423,6 +436,8 @@ fn a_lost_connection_stops_nothing() {
             }
         };
         tokio::time::timeout(LIMIT, rest).await.unwrap();
+        // Told for each reason that was met, and once when it was over.
+        done.links.dedup();
         assert_eq!(done.links, [false, true]);
         assert_eq!(done.outcome().status, [5]);
         // Every line once, in its order.
@@ -817,14 +832,16 @@ fn loads_die_with_the_session_and_nothing_else_does() {
 fn a_keeper_comes_back_with_the_connection_and_its_close_ends_the_loads() {
     on_each_shell(|bench| async move {
         let keeper = bench.supervisor.keeper().await.unwrap();
+        let pid = || std::fs::read_to_string(bench.state().join("keeper")).unwrap();
+        let first = pid();
         bench.host.cut();
         bench.host.mend();
-        let again = async {
-            while !bench.supervisor.living().await.unwrap().kept {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
-        tokio::time::timeout(LIMIT, again).await.unwrap();
+        until(
+            "another keeper",
+            || !matches!(pid(), pid if pid == first || pid.is_empty()),
+        )
+        .await;
+        assert!(bench.supervisor.living().await.unwrap().kept);
         let load = Launch {
             load: true,
             ..Launch::default()

@@ -8,9 +8,23 @@ pub struct Table {
     pub title: String,
     /// Rows.
     pub rows: Vec<Row>,
+    /// What else was measured on the way, each in its own unit.
+    pub beside: Vec<Row>,
+}
+
+impl Table {
+    /// With nothing beside.
+    pub fn new(title: impl Into<String>, rows: impl Into<Vec<Row>>) -> Self {
+        Self {
+            title: title.into(),
+            rows: rows.into(),
+            beside: Vec::new(),
+        }
+    }
 }
 
 /// One way of doing it.
+#[derive(Clone)]
 pub struct Row {
     /// Its name.
     pub name: &'static str,
@@ -53,23 +67,34 @@ impl fmt::Display for Table {
         )?;
         let first = self.rows.first().and_then(Row::median);
         for row in &self.rows {
-            let sorted = row.sorted();
-            let (Some(median), Some(least), Some(most)) =
-                (row.median(), sorted.first(), sorted.last())
-            else {
-                continue;
-            };
-            write!(
-                f,
-                "  {:<44} {:>5} {median:>11.3} {least:>11.3} {most:>11.3}",
-                row.name,
-                sorted.len()
-            )?;
-            match first {
-                Some(first) if first > 0.0 => writeln!(f, " {:>7.2}", median / first)?,
-                _ => writeln!(f, " {:>7}", "-")?,
-            }
+            let ratio = row
+                .median()
+                .zip(first)
+                .filter(|(_, first)| *first > 0.0)
+                .map(|(median, first)| median / first);
+            row.line(f, ratio)?;
+        }
+        for row in &self.beside {
+            row.line(f, None)?;
         }
         Ok(())
+    }
+}
+
+impl Row {
+    fn line(&self, f: &mut fmt::Formatter<'_>, ratio: Option<f64>) -> fmt::Result {
+        let sorted = self.sorted();
+        let (Some(median), Some(least), Some(most)) =
+            (self.median(), sorted.first(), sorted.last())
+        else {
+            return Ok(());
+        };
+        let n = sorted.len();
+        let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
+        writeln!(
+            f,
+            "  {:<44} {n:>5} {median:>11.3} {least:>11.3} {most:>11.3} {ratio:>7}",
+            self.name
+        )
     }
 }

@@ -54,10 +54,11 @@ impl Lab {
             format!("[127.0.0.1]:{port} {host_key}"),
         )?;
         let config = at.join("ssh_config");
+        let user = said(Command::new("id").arg("-un"))?;
         fs::write(
             &config,
             format!(
-                "Host lab\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {here}/user\n  \
+                "Host lab\n  HostName 127.0.0.1\n  Port {port}\n  User {user}\n  IdentityFile {here}/user\n  \
                  IdentitiesOnly yes\n  UserKnownHostsFile {here}/known_hosts\n  \
                  StrictHostKeyChecking yes\n  BatchMode yes\n  ControlMaster auto\n  \
                  ControlPath {here}/control\n  ControlPersist 600\n"
@@ -91,6 +92,11 @@ impl Lab {
             .arg("lab")
             .stdin(Stdio::null());
         ssh
+    }
+
+    /// The configuration that names it.
+    pub fn config(&self) -> &Path {
+        &self.config
     }
 
     /// The same as words for a shell.
@@ -139,6 +145,10 @@ impl Drop for Lab {
 
 /// Runs a command to its end; what it says goes nowhere.
 pub fn run(command: &mut Command) -> Result<()> {
+    said(command).map(|_| ())
+}
+
+fn said(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("{command:?}"))?;
     ensure!(
         output.status.success(),
@@ -146,7 +156,7 @@ pub fn run(command: &mut Command) -> Result<()> {
         output.status,
         String::from_utf8_lossy(&output.stderr)
     );
-    Ok(())
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// How many seconds a command takes.

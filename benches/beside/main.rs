@@ -1,5 +1,6 @@
 //! comeback beside the usual tool for the same work, alternating in the same run, so that a busy
-//! machine slows both: `cargo bench [-- [--quick] NAME…]`, NAME being timing, exec, log or hash.
+//! machine slows both: `cargo bench [-- [--quick] NAME…]`, NAME being timing, exec, log, hash or
+//! start.
 //!
 //! Needs `sshd`, `ssh` and `hyperfine`. Each table says every row's n, median, least and most, and the
 //! ratio of its median to the first row's.
@@ -10,7 +11,12 @@ mod figures;
 mod hash;
 mod lab;
 mod log;
+mod program;
+mod screen;
+mod session;
+mod start;
 mod timing;
+mod watched;
 
 use anyhow::{Context, Result};
 
@@ -20,11 +26,12 @@ use lab::Lab;
 /// A name, and what it measures. Flag: only a few rounds, to see that it works.
 type Measure = (&'static str, fn(&Lab, bool) -> Result<Vec<Table>>);
 
-const ALL: [Measure; 4] = [
+const ALL: [Measure; 5] = [
     ("timing", timing::measure),
     ("exec", exec::measure),
     ("log", log::measure),
     ("hash", hash::measure),
+    ("start", start::measure),
 ];
 
 fn main() -> Result<()> {
@@ -36,7 +43,7 @@ fn main() -> Result<()> {
         .iter()
         .find(|name| ALL.iter().all(|(known, _)| known != name))
     {
-        anyhow::bail!("{name}: no such measurement; there are timing, exec, log and hash");
+        anyhow::bail!("{name}: no such measurement; there are timing, exec, log, hash and start");
     }
     let lab = Lab::start().context("an sshd of our own on loopback")?;
     for (name, measure) in ALL {

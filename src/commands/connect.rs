@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use crate::engine::{Connected, Hosts};
-use crate::host::{HostError, LocalHost, SharedHost, facts, ssh};
+use crate::host::facts::{self, Wanted};
+use crate::host::{HostError, LocalHost, SharedHost, ssh};
 use crate::method::{Catalogue, HostInfo};
 
 use super::Context;
@@ -29,10 +30,13 @@ pub(super) async fn probe(
     paths: &[String],
 ) -> Result<Connected, HostError> {
     let host = reach(context, name).await?;
-    let mut known = facts::probe(host.as_ref(), tools, paths).await?;
-    if let Some(state) = context.config.host(name).state {
-        known.state = state;
-    }
+    let configured = context.config.host(name).state;
+    let wanted = Wanted {
+        tools,
+        paths,
+        state: configured.as_deref(),
+    };
+    let known = facts::probe(host.as_ref(), &wanted).await?;
     let info = HostInfo {
         name: name.to_owned(),
         address: host.address(),

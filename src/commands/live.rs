@@ -13,16 +13,13 @@ use super::output;
 
 /// A sink that records, folds, and wakes whoever draws.
 pub(super) struct Live {
-    inner: Mutex<Inner>,
+    writer: Writer,
+    /// Number of the next event: held while it is written and folded, so that both keep the order.
+    next: Mutex<u64>,
+    events: bool,
     session: Arc<Mutex<Session>>,
     pulse: watch::Sender<u64>,
     began: Instant,
-}
-
-struct Inner {
-    writer: Writer,
-    next: u64,
-    events: bool,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -34,11 +31,9 @@ impl Live {
     /// With `events`, the recording's lines are data on standard output as they happen.
     pub fn new(writer: Writer, session: Arc<Mutex<Session>>, events: bool) -> Self {
         Self {
-            inner: Mutex::new(Inner {
-                writer,
-                next: 0,
-                events,
-            }),
+            writer,
+            next: Mutex::new(0),
+            events,
             session,
             pulse: watch::Sender::new(0),
             began: Instant::now(),
@@ -53,16 +48,16 @@ impl Live {
 
 impl Sink for Live {
     fn tell(&self, what: What) {
-        let mut inner = locked(&self.inner);
+        let mut next = locked(&self.next);
         let t = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let event = Event {
-            seq: inner.next,
+            seq: *next,
             t: Nanos(t),
             what,
         };
-        inner.next += 1;
-        inner.writer.write(&event);
-        if inner.events
+        *next += 1;
+        self.writer.write(&event);
+        if self.events
             && let Ok(line) = to_line(&event)
         {
             let _ = output::data(&format!("{line}\n"));
@@ -72,6 +67,6 @@ impl Sink for Live {
     }
 
     fn commit(&self) -> Result<(), SinkError> {
-        locked(&self.inner).writer.commit()
+        self.writer.commit()
     }
 }

@@ -1,5 +1,6 @@
 //! `comeback report`
 
+use std::io::IsTerminal;
 use std::path::Path;
 
 use crate::cli::{Format, ReportArgs};
@@ -15,8 +16,19 @@ pub(super) fn report(args: &ReportArgs) -> Result<i32, CommandError> {
         sessions.push(load(file)?);
     }
     let all: Vec<&Session> = sessions.iter().collect();
-    output::data(&crate::report::render(args.format.into(), &all))?;
+    output::data(&rendered(args.format, &all))?;
     Ok(0)
+}
+
+/// A report, as wide as the terminal that it goes to.
+pub(super) fn rendered(format: Format, sessions: &[&Session]) -> String {
+    let stdout = std::io::stdout();
+    let width = stdout
+        .is_terminal()
+        .then(|| crossterm::terminal::size().ok())
+        .flatten();
+    let width = width.map_or(crate::report::WIDTH, |(columns, _)| usize::from(columns));
+    crate::report::render_width(format.into(), sessions, width)
 }
 
 /// Reads a recording, and says what is damaged in it.

@@ -54,7 +54,7 @@ pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, Co
     signals.abort();
     let fold = fold.lock().unwrap_or_else(PoisonError::into_inner);
     if !args.events {
-        output::data(&crate::report::render(args.format.into(), &[&*fold]))?;
+        output::data(&super::report::rendered(args.format, &[&*fold]))?;
     }
     output::talk(&format!(
         "comeback: {}; recording: {}",

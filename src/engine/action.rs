@@ -541,7 +541,7 @@ impl Run<'_> {
         self.shared.teller.tell(What::Space(Space {
             run: self.planned.run.clone(),
             step: id.clone(),
-            name: step.name.clone(),
+            name: step.step.name.clone(),
             series: step
                 .step
                 .series

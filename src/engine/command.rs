@@ -24,6 +24,8 @@ use super::teller::{About, Teller};
 
 /// How much standard output is kept for `gives`.
 const KEEP: usize = 64 * 1024;
+/// How many marks and figures of one command count: a flood of them is no measurement.
+const MOST: usize = 1000;
 /// How long output may wait to be told.
 const BATCH: Duration = Duration::from_millis(16);
 /// How often a silent tool's target is looked at.
@@ -348,6 +350,9 @@ impl Hearing {
                     let told = at.is_some();
                     let seconds = at.unwrap_or_else(|| self.started.elapsed().as_secs_f64());
                     let resolution = if told { 1.0 } else { 0.1 };
+                    if self.done.marks.len() >= MOST {
+                        continue;
+                    }
                     self.done.marks.push((name, seconds, resolution));
                     self.follow.teller.tell(What::Mark(Mark {
                         step: self.follow.step.clone(),
@@ -366,7 +371,9 @@ impl Hearing {
                     unit,
                     resolution,
                 } => {
-                    self.done.figures.push((name, value, unit, resolution));
+                    if self.done.figures.len() < MOST {
+                        self.done.figures.push((name, value, unit, resolution));
+                    }
                 }
                 Finding::Warning(text) => self.note(Level::Warning, text),
                 Finding::Cause(text) => {

@@ -153,7 +153,7 @@ impl Stage {
             supervisor.prepare().await?;
             self.keepers.push(supervisor.keeper().await?);
             let mut facts = known.info.facts.clone();
-            facts.overhead = overhead(&supervisor).await?;
+            facts.overhead = Some(overhead(&supervisor).await?);
             self.shared
                 .supervisors
                 .insert(name.clone(), Arc::new(supervisor));

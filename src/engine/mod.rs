@@ -9,6 +9,7 @@ mod command;
 mod conduct;
 mod control;
 mod error;
+mod figures;
 mod guard;
 mod hashing;
 mod journal;

@@ -82,12 +82,12 @@ pub async fn examine(
     needs(bound, &mut check)?;
     shape(bound, &mut check);
     for info in bound.hosts.values() {
-        if info.facts.state.is_empty() {
+        if !info.facts.state_writable {
             check.find(
                 Gravity::Refused,
                 format!(
-                    "{}: there is no folder that can be written for the state of a session",
-                    info.name
+                    "{}: the state folder {} cannot be made or written; name another in the configuration (host.{}.state)",
+                    info.name, info.facts.state, info.name
                 ),
             );
         }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::Value;
 
 use crate::event::{
-    EndState, Labels, Level, Phase, PlannedCommand, PlannedRun, Proof, RunChange, RunState, Sample,
-    StepEnd, StepId, StepState, What,
+    EndState, Level, Phase, PlannedCommand, PlannedRun, Proof, RunChange, RunState, StepEnd,
+    StepId, StepState, What,
 };
 use crate::host::Host;
 use crate::method::{Bound, ExpandedStep, RunNames, Step};
@@ -44,7 +44,7 @@ pub(super) struct Run<'a> {
     pub series: String,
     proved: BTreeSet<String>,
     restored: Option<bool>,
-    moments: Moments,
+    pub moments: Moments,
     identities: Option<BTreeMap<String, String>>,
     open: Vec<Open>,
     destroyed: bool,
@@ -442,86 +442,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn samples(&mut self, step: &ExpandedStep, id: &StepId, acted: &Acted, context: &Value) {
-        let series = match &step.step.series {
-            Some(text) => self
-                .bound
-                .templates
-                .text(text, context)
-                .unwrap_or_else(|_| text.clone()),
-            None => self.series.clone(),
-        };
-        let end = &acted.end;
-        let sample = |name: String, value: f64, unit: &str| Sample {
-            run: self.planned.run.clone(),
-            step: Some(id.clone()),
-            name,
-            series: series.clone(),
-            value,
-            unit: unit.to_owned(),
-            clock: None,
-            resolution: 0.0,
-            labels: step.labels.clone(),
-        };
-        if let (Some(_), Some(seconds)) = (step.step.clock, end.seconds) {
-            self.shared.teller.tell(What::Sample(Sample {
-                clock: end.clock,
-                resolution: end.resolution,
-                ..sample(step.step.name.clone(), seconds, "s")
-            }));
-        }
-        for (name, value, unit, resolution) in &acted.figures {
-            self.figures.insert(plain(name), *value);
-            if !step.step.figures.contains(name) {
-                continue;
-            }
-            self.shared.teller.tell(What::Sample(Sample {
-                clock: (*unit == "s").then_some(crate::event::Clock::Log),
-                resolution: *resolution,
-                ..sample(name.replace('_', " "), *value, unit)
-            }));
-        }
-    }
-
-    // Clocks between steps, and figures computed from figures.
-    fn between(&mut self) {
-        let labels = Labels::new();
-        for clock in &self.bound.method.clocks {
-            if let Some(sample) =
-                self.moments
-                    .sample(clock, &self.planned.run, &self.series, &labels)
-            {
-                self.shared.teller.tell(What::Sample(sample));
-            }
-        }
-        for figure in &self.bound.method.figures {
-            let all: BTreeMap<String, Value> = self
-                .figures
-                .iter()
-                .map(|(name, value)| (name.clone(), Value::from(*value)))
-                .collect();
-            let value = self
-                .bound
-                .templates
-                .expression(&figure.value, &Value::from(all));
-            // A figure whose parts were not read has no value; that is said by the parts.
-            if let Some(value) = value.ok().and_then(|value| f64::try_from(value).ok()) {
-                self.figures.insert(plain(&figure.name), value);
-                self.shared.teller.tell(What::Sample(Sample {
-                    run: self.planned.run.clone(),
-                    step: None,
-                    name: figure.name.clone(),
-                    series: figure.series.clone().unwrap_or_else(|| self.series.clone()),
-                    value,
-                    unit: figure.unit.clone(),
-                    clock: None,
-                    resolution: 0.0,
-                    labels: Labels::new(),
-                }));
-            }
-        }
-    }
-
     /// Undoes what may be undone: everything after a good run; after a bad one what no restore
     /// can need.
     async fn undo(&mut self, halt: Option<&Halt>) {
@@ -597,19 +517,6 @@ impl<'a> Run<'a> {
 
     /// Name of a step's space figure, as figures use it.
     pub fn space_key(step: &Step) -> String {
-        plain(&step.name)
+        super::figures::plain(&step.name)
     }
-}
-
-/// A figure's name, as an expression uses it.
-fn plain(name: &str) -> String {
-    name.chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_lowercase()
-            } else {
-                '_'
-            }
-        })
-        .collect()
 }

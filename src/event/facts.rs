@@ -33,6 +33,9 @@ pub struct Facts {
     /// The state folder that comeback uses on it.
     #[serde(default)]
     pub state: String,
+    /// Whether this user can write there.
+    #[serde(default)]
+    pub state_writable: bool,
     /// Finest step of the clock that steps are timed with there, in seconds.
     #[serde(default)]
     pub clock_resolution: f64,

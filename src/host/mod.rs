@@ -3,6 +3,7 @@
 pub mod facts;
 pub mod hashing;
 mod local;
+mod sh;
 pub mod ssh;
 pub mod supervisor;
 

@@ -8,96 +8,10 @@ use minijinja::value::Serde;
 
 use super::setting::effective;
 use super::template::{Templates, unknown_value};
-use super::{Catalogue, Method, MethodError, Own, SettingValue, Step, SubjectKind};
-use crate::event::{Binding, BindingId, Facts, Labels, Order, PlannedRun, Subject};
-
-/// A host, as far as a method may know it.
-#[derive(Debug, Clone, Default)]
-pub struct HostInfo {
-    /// As the operator named it.
-    pub name: String,
-    /// Where other hosts reach it.
-    pub address: Option<String>,
-    /// What it is.
-    pub facts: Facts,
-}
-
-/// A subject that the operator named.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SubjectSpec {
-    /// Its host; every host where absent.
-    pub host: Option<String>,
-    /// What it is.
-    pub kind: SubjectKind,
-    /// Path, name or number.
-    pub id: String,
-}
-
-/// What was asked for.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// Which method runs where.
-    pub picks: Vec<Pick>,
-    /// Role → host, for roles other than the first.
-    pub roles: BTreeMap<String, String>,
-    /// Subjects.
-    pub subjects: Vec<SubjectSpec>,
-    /// Parent of scratch folders.
-    pub sandbox: Option<String>,
-    /// Settings.
-    pub sets: Vec<Set>,
-}
-
-/// A method on a host.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pick {
-    /// The host of its first role.
-    pub host: String,
-    /// The method.
-    pub method: String,
-}
-
-/// A setting that the operator chose.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Set {
-    /// On this host only.
-    pub host: Option<String>,
-    /// Of this method; of every method that has it where none is named.
-    pub method: Option<String>,
-    /// The setting.
-    pub key: String,
-    /// Its value, as it was typed.
-    pub value: String,
-}
-
-impl Request {
-    /// Each method on each host.
-    #[must_use]
-    pub fn each(hosts: &[String], methods: &[String]) -> Self {
-        let on = |host: &String| {
-            let host = host.clone();
-            methods.iter().map(move |method| Pick {
-                host: host.clone(),
-                method: method.clone(),
-            })
-        };
-        Self {
-            picks: hosts.iter().flat_map(on).collect(),
-            ..Self::default()
-        }
-    }
-
-    /// All hosts that it names.
-    #[must_use]
-    pub fn hosts(&self) -> BTreeSet<String> {
-        let picked = self.picks.iter().map(|pick| &pick.host);
-        picked.chain(self.roles.values()).cloned().collect()
-    }
-
-    fn methods(&self) -> BTreeSet<&str> {
-        self.picks.iter().map(|pick| pick.method.as_str()).collect()
-    }
-}
+use super::{
+    Catalogue, HostInfo, Method, MethodError, Own, Request, SettingValue, Step, SubjectKind,
+};
+use crate::event::{Binding, BindingId, Labels, Order, PlannedRun, Subject};
 
 /// A method, ready to run but for what only a run knows.
 #[derive(Clone)]
@@ -638,18 +552,20 @@ mod tests {
     use super::*;
 
     fn names(runs: &[PlannedRun]) -> String {
-        runs.iter()
-            .map(|run| format!("{}{} ", run.binding, run.rep))
-            .collect()
+        let all: Vec<_> = runs
+            .iter()
+            .map(|run| format!("{}{}", run.binding, run.rep))
+            .collect();
+        all.join(" ")
     }
 
     #[test]
     fn interleaving_turns_the_order() {
         let bindings = ["a".into(), "b".into(), "c".into()];
         let runs = order_runs(&bindings, 2, Order::Interleaved);
-        assert_eq!(names(&runs), "a1 b1 c1 b2 c2 a2 ");
+        assert_eq!(names(&runs), "a1 b1 c1 b2 c2 a2");
         let runs = order_runs(&bindings, 2, Order::ByMethod);
-        assert_eq!(names(&runs), "a1 a2 b1 b2 c1 c2 ");
+        assert_eq!(names(&runs), "a1 a2 b1 b2 c1 c2");
         assert!(order_runs(&[], 3, Order::Interleaved).is_empty());
     }
 }

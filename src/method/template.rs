@@ -181,7 +181,13 @@ mod tests {
                 a => "it's; $(rm -rf /)", n => 5, l => vec!["x y", "z"],
             },
         );
-        assert_eq!(text.unwrap(), r#"ls "it's; \$(rm -rf /)" 5 'x y' z"#);
+        let script = text.unwrap().replace("ls ", "printf '<%s>' ");
+        let out = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&out.stdout).into_owned();
+        assert_eq!(said, "<it's; $(rm -rf /)><5><x y><z>");
     }
 
     #[test]

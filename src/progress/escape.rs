@@ -34,6 +34,20 @@ impl Escapes {
         text
     }
 
+    /// Splits off the printable ASCII characters and tabs that `text` begins with, where it begins
+    /// outside of a sequence: text as it is, and nearly all that there is.
+    #[must_use]
+    pub fn plain<'a>(&self, text: &'a str) -> (&'a str, &'a str) {
+        let plain = match self.place {
+            Place::Text => text
+                .bytes()
+                .position(|byte| !matches!(byte, b' '..=b'~' | b'\t'))
+                .unwrap_or(text.len()),
+            _ => 0,
+        };
+        text.split_at_checked(plain).unwrap_or(("", text))
+    }
+
     fn step(self, c: char) -> (Place, bool) {
         use Place::{Charset, Control, Escape, String, StringEscape, Text};
         let next = match (self.place, c) {
@@ -67,6 +81,16 @@ mod tests {
     fn strip(text: &str) -> String {
         let mut escapes = Escapes::default();
         text.chars().filter(|c| escapes.is_text(*c)).collect()
+    }
+
+    #[test]
+    fn what_is_plain_is_text() {
+        let mut escapes = Escapes::default();
+        assert_eq!(escapes.plain("a~\t b\u{7f}c"), ("a~\t b", "\u{7f}c"));
+        assert_eq!(escapes.plain("äb"), ("", "äb"));
+        assert_eq!(escapes.plain("ab"), ("ab", ""));
+        escapes.is_text('\u{1b}');
+        assert_eq!(escapes.plain("[m"), ("", "[m"));
     }
 
     #[test]

@@ -114,16 +114,24 @@ impl Partial {
     }
 
     fn push(&mut self, body: &str) {
-        if self.full {
-            return;
-        }
-        for c in body.chars().filter(|c| self.escapes.is_text(*c)) {
-            if self.text.len() + c.len_utf8() > LONGEST {
-                self.full = true;
-                return;
+        let mut rest = body;
+        while !rest.is_empty() && !self.full {
+            let (plain, behind) = self.escapes.plain(rest);
+            self.keep(plain);
+            let mut behind = behind.chars();
+            if let Some(c) = behind.next()
+                && self.escapes.is_text(c)
+            {
+                self.keep(c.encode_utf8(&mut [0; 4]));
             }
-            self.text.push(c);
+            rest = behind.as_str();
         }
+    }
+
+    fn keep(&mut self, text: &str) {
+        let fits = text.floor_char_boundary(LONGEST.saturating_sub(self.text.len()));
+        self.full |= fits < text.len();
+        self.text.push_str(text.get(..fits).unwrap_or_default());
     }
 
     fn end(&mut self, rewritten: bool, each: &mut dyn FnMut(&str, bool)) {

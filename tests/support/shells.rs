@@ -107,11 +107,13 @@ impl ShellHost {
         self.down.store(true, Ordering::SeqCst);
         for entry in std::fs::read_dir(self.pids.path()).unwrap() {
             let path = entry.unwrap().path();
-            // A shell that has not noted its pid yet has done nothing either.
-            if let Ok(pid) = std::fs::read_to_string(&path).unwrap().trim().parse() {
+            // A shell that has not noted its pid yet has done nothing either, and one that has
+            // ended is gone.
+            let pid = std::fs::read_to_string(&path).unwrap_or_default();
+            if let Ok(pid) = pid.trim().parse() {
                 signal_group(pid, Signal::KILL);
             }
-            std::fs::remove_file(path).unwrap();
+            let _ = std::fs::remove_file(path);
         }
         self.cut.send_modify(|count| *count += 1);
     }

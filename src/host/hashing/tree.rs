@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::Manifest;
 
 /// How much is read at once.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 256 << 10;
 
 /// Why a tree has no manifest.
 #[derive(Debug, thiserror::Error)]

@@ -21,6 +21,13 @@ sizes() {
   bytes_out=${14:-0}
 }
 
+# Whether each of the streams was cut back: 1 or 0.
+cuts() {
+  for stream in out err; do
+    if [ -e "$d/cut.$stream" ]; then printf '1 '; else printf '0 '; fi
+  done
+}
+
 # $now: whole seconds of a clock that nobody sets, where there is one.
 read_now() {
   if read -r now _ 2>/dev/null </proc/uptime; then

@@ -31,16 +31,15 @@ until_ended() {
       break
     elif find_leader; then
       sleep 1
-    elif [ "$tries" -lt 20 ] && [ ! -s "$d/sup" ]; then
-      # It was begun this moment.
-      tries=$((tries + 1))
-      nap
     elif [ ! -d "$d" ]; then
       say missing
       return
+    elif void; then
+      say void
+      return
     else
       sizes
-      say lost "$bytes_out" "$bytes_err"
+      say lost "$bytes_out" "$bytes_err" "$(cuts)"
       return
     fi
   done

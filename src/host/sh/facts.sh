@@ -1,88 +1,276 @@
-# What this machine is. Each line begins with a mark, so that what a profile prints is passed over.
-fact() { printf 'comeback-fact %s\n' "$*"; }
-first_line() { head -n 1 | tr -d '\r' | cut -c 1-200; }
-limited() {
-  if command -v timeout >/dev/null 2>&1; then timeout 5 "$@"; else "$@"; fi
+# Says what this machine is. Every foreign text is one line behind our own word.
+
+# A text as one line of bounded length.
+flat() {
+  printf '%s' "$1" | tr '\n\t' '  ' | cut -c1-300
 }
 
-# shellcheck disable=SC1091
-fact system "$( (. /etc/os-release && printf '%s' "$PRETTY_NAME") 2>/dev/null || uname -s)"
-fact kernel "$(uname -sr)"
-fact cpu "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | first_line)"
-fact cpus "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)"
-fact memory "$(awk '$1 == "MemTotal:" { printf "%.0f", $2 * 1024 }' /proc/meminfo 2>/dev/null)"
-fact uid "$(id -u)"
-fact user "$(id -un)"
+first_line() {
+  line=
+  read -r line 2>/dev/null <"$1"
+  printf '%s' "$line"
+}
 
-# Where sessions keep their state: it must survive a reboot.
-if [ "$(id -u)" = 0 ]; then
-  state=/var/lib/comeback
-else
-  state=${XDG_STATE_HOME:-${HOME:-}/.local/state}/comeback
-fi
-above=$state
-while [ "$above" ] && [ ! -e "$above" ]; do above=${above%/*}; done
-if [ -d "${above:-/}" ] && [ -w "${above:-/}" ]; then
-  case $state in /*) fact state "$state" ;; esac
+# How a program is kept from taking long, where that is known; old BusyBox wants -t.
+patience=
+if timeout 5 true 2>/dev/null; then
+  patience='timeout 5'
+elif timeout -t 5 true 2>/dev/null; then
+  patience='timeout -t 5'
 fi
 
-# The version is asked of programs that are known to tell it and do nothing else.
-tool() {
-  command -v "$1" >/dev/null 2>&1 || return 0
-  case $1 in
-    openssl) version=$(limited openssl version 2>/dev/null </dev/null | first_line) ;;
-    zfs | zpool) version=$(limited "$1" version 2>/dev/null </dev/null | first_line) ;;
-    bash | borg | btrfs | cp | curl | dd | find | fio | getfattr | gzip | head | losetup | lvs | lzop | mkfs.btrfs | mount | pv | qemu-img | restic | rsync | sed | setsid | sha256sum | split | stat | tar | umount | xargs | zstd)
-      version=$(limited "$1" --version 2>&1 </dev/null | first_line)
-      ;;
-    *) version= ;;
+system() {
+  name=$(sed -n 's/^PRETTY_NAME=//p' /etc/os-release 2>/dev/null | head -n 1 | tr -d '"')
+  if [ -z "$name" ] && command -v vmware >/dev/null; then
+    name=$($patience vmware -v 2>/dev/null | head -n 1)
+  fi
+  say system "$(flat "${name:-$(uname -s) $(uname -r)}")"
+  say kernel "$(flat "$(uname -s) $(uname -r)")"
+  cpu=$(sed -n 's/^\(model name\|Model\)[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1)
+  say cpu "$(flat "${cpu:-$(sysctl -n hw.model 2>/dev/null || uname -m)}")"
+  cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null || getconf NPROCESSORS_ONLN 2>/dev/null ||
+    grep -c '^processor' /proc/cpuinfo 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null)
+  say cpus "$cpus"
+  memory=$(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo 2>/dev/null)
+  if [ "$memory" ]; then
+    say memory-kib "$memory"
+  else
+    say memory "$(sysctl -n hw.physmem 2>/dev/null)"
+  fi
+  uid=$(id -u)
+  say uid "$uid"
+  say user "$(flat "$(id -un 2>/dev/null)")"
+}
+
+# Where the state is kept, and whether it can be; nothing is made for that.
+state_folder() {
+  if [ "$state" ]; then
+    :
+  elif [ "$uid" = 0 ]; then
+    state=/var/lib/comeback
+  else
+    state=${XDG_STATE_HOME:-${HOME:-}/.local/state}/comeback
+  fi
+  case $state in
+    *'
+'*) return ;;
+    /*) ;;
+    *) return ;;
   esac
-  fact tool "$1" "$version"
+  there=$state
+  while [ ! -e "$there" ] && [ "$there" ]; do
+    there=${there%/*}
+  done
+  there=${there:-/}
+  if [ -d "$there" ] && [ -w "$there" ] && [ -x "$there" ]; then
+    say state-writable yes
+  fi
+  say state "$state"
 }
 
-LC_ALL=C df -P -k -T 2>/dev/null | awk 'NR > 1 { at = $7; for (i = 8; i <= NF; i++) at = at " " $i; print $1, $2, $3, $5, at }' |
-  while read -r source kind size free at; do
-    case $kind in
-      tmpfs | devtmpfs | proc | sysfs | squashfs | efivarfs) ;;
-      *) fact filesystem "$source" "$kind" "$size" "$free" "$at" ;;
+shell() {
+  exe=$(readlink "/proc/$$/exe" 2>/dev/null)
+  exe=${exe##*/}
+  if [ "${BASH_VERSION-}" ]; then
+    say tool sh "bash $BASH_VERSION"
+  elif [ "$exe" = busybox ]; then
+    say tool sh "BusyBox ash"
+  else
+    say tool sh "$(flat "$exe")"
+  fi
+}
+
+# The version of program $1, of those that can be asked without harm.
+version() {
+  case $1 in
+    openssl | proxmox-backup-client | restic | zfs | zpool) set -- "$1" version ;;
+    ssh) set -- ssh -V ;;
+    pveversion) ;;
+    attr | bash | borg | btrfs | bzip2 | cat | cp | cpio | curl | cut | dd | df | du | esxcli | \
+      find | fio | fsfreeze | getfacl | getfattr | grep | gzip | head | losetup | ls | lsblk | \
+      lvconvert | lvcreate | lvremove | lvs | lz4 | lzop | mariadb | mariadb-dump | mkfs.btrfs | \
+      mount | mountpoint | mysql | mysqldump | nbdkit | nproc | pg_basebackup | pg_dump | \
+      pg_restore | pigz | psql | pv | pvs | python3 | qemu-img | qemu-nbd | rclone | rsync | sed | \
+      setfattr | setsid | sfdisk | sha256sum | sort | split | sqlite3 | stat | stdbuf | tail | \
+      tar | tee | timeout | tr | truncate | umount | vgs | wc | wget | xargs | xz | zstd)
+      set -- "$1" --version
+      ;;
+    *) return ;;
+  esac
+  said=$($patience "$@" 2>&1 </dev/null | head -n 8)
+  case $said in
+    # What BusyBox answers to a question that it does not know.
+    *BusyBox*) printf '%s\n' "$said" | grep BusyBox | head -n 1 ;;
+    *nrecognized* | *nvalid* | *llegal* | *nknown* | [Uu]sage* | *' option'*) ;;
+    *) printf '%s\n' "$said" | grep -v '^ *$' | head -n 1 ;;
+  esac
+}
+
+tools() {
+  busybox=
+  if command -v busybox >/dev/null; then
+    busybox=$(busybox 2>&1 | head -n 1)
+    busybox=${busybox%% (*}
+  fi
+  count=0
+  for tool in $tools; do
+    path=$(command -v "$tool") || continue
+    case $path in
+      /*) path=$(readlink -f "$path" 2>/dev/null) ;;
+      # A word of the shell itself.
+      *) path=$exe ;;
     esac
+    if [ "${path##*/}" = busybox ]; then
+      say tool "$tool" "$(flat "$busybox")"
+      continue
+    fi
+    # A line of this length is written at once, so those of several do not mix.
+    (say tool "$tool" "$(flat "$(version "$tool")")") &
+    count=$((count + 1))
+    [ $((count % 12)) -ne 0 ] || wait
   done
+  wait
+}
 
-if command -v lsblk >/dev/null 2>&1; then
-  lsblk -b -d -n -o NAME,TYPE,SIZE,MODEL 2>/dev/null | while read -r name kind size model; do
-    [ "$kind" = disk ] && [ "$size" != 0 ] && fact disk "$name" "$size" "$model"
+filesystems() {
+  if [ -r /proc/self/mountinfo ]; then
+    head -n 2000 /proc/self/mountinfo | cut -c1-2000 |
+      grep -vE ' - (autofs|binfmt_misc|bpf|cgroup2?|configfs|debugfs|devpts|devtmpfs|efivarfs|fusectl|hugetlbfs|mqueue|nsfs|proc|pstore|ramfs|rpc_pipefs|securityfs|selinuxfs|squashfs|sysfs|tracefs) ' |
+      head -n 500 | while read -r line; do say mount "$line"; done
+  else
+    mount -p 2>/dev/null | head -n 500 | while read -r line; do say fstab "$line"; done
+  fi
+  # A dead server behind a mount holds df up: then there are no figures, but an answer.
+  $patience df -P -k 2>/dev/null | head -n 500 | cut -c1-2000 |
+    while read -r line; do say df "$line"; done
+}
+
+disks() {
+  for block in /sys/block/*; do
+    name=${block##*/}
+    case $name in
+      loop* | ram* | zram* | dm-* | md* | sr* | fd* | zd*) continue ;;
+    esac
+    sectors=$(first_line "$block/size")
+    [ "${sectors:-0}" != 0 ] || continue
+    say disk "$name" "$sectors" "$(flat "$(first_line "$block/device/model")")"
   done
-fi
+  if [ ! -d /sys/block ]; then
+    for name in $(sysctl -n kern.disks 2>/dev/null); do
+      bytes=$(diskinfo "$name" 2>/dev/null | cut -f 3)
+      say disk-bytes "$name" "${bytes:-0}"
+    done
+  fi
+}
 
-# The physical disks under a block device, or under the file behind a loop device.
-disks_of() {
-  command -v lsblk >/dev/null 2>&1 || return 0
-  lsblk -s -n -r -o NAME,TYPE "$1" 2>/dev/null | while read -r name kind; do
-    case $kind in
-      disk) echo "$name" ;;
-      loop)
-        behind=$(losetup -n -O BACK-FILE "/dev/$name" 2>/dev/null)
-        [ "$behind" ] && disks_of "$(LC_ALL=C df -P -k "$behind" 2>/dev/null | awk 'NR == 2 { print $1 }')"
+# The physical disks under block device $1 (its kernel name), $2 steps down. A subshell, for
+# its variables: it calls itself.
+disks_under() (
+  name=$1 depth=$2
+  sys=/sys/class/block/$name
+  [ "$depth" -lt 10 ] && [ -e "$sys" ] || exit 0
+  if [ -e "$sys/partition" ]; then
+    whole=$(cd -P "$sys/.." && pwd -P)
+    disks_under "${whole##*/}" $((depth + 1))
+  elif [ -e "$sys/loop/backing_file" ]; then
+    disks_of_file "$(first_line "$sys/loop/backing_file")" $((depth + 1))
+  else
+    case $name in
+      zd*)
+        for volume in $(find /dev/zvol -type l 2>/dev/null); do
+          if [ "$(readlink -f "$volume")" = "/dev/$name" ]; then
+            volume=${volume#/dev/zvol/}
+            disks_of_pool "${volume%%/*}" $((depth + 1))
+          fi
+        done
+        exit 0
         ;;
     esac
-  done | sort -u
+    set -- "$sys"/slaves/*
+    if [ -e "$1" ]; then
+      for slave; do
+        disks_under "${slave##*/}" $((depth + 1))
+      done
+    else
+      echo "$name"
+    fi
+  fi
+)
+
+disks_of_file() {
+  row=$($patience df -P -k "$1" 2>/dev/null | tail -n 1)
+  disks_of_source "${row%% *}" "$2"
 }
 
-# Where path number $1, $2, stands or would stand.
+disks_of_pool() {
+  for device in $($patience zpool status -P -L "$1" 2>/dev/null | awk '$1 ~ "^/" { print $1 }'); do
+    if [ -b "$device" ]; then
+      device=${device#/dev/}
+      disks_under "$device" "$2"
+    elif [ -f "$device" ]; then
+      disks_of_file "$device" "$2"
+    fi
+  done
+}
+
+# The physical disks under what is mounted.
+disks_of_source() {
+  case $1 in
+    /dev/root)
+      number=$(awk '$5 == "/" { n = $3 } END { print n }' /proc/self/mountinfo 2>/dev/null)
+      name=$(readlink "/sys/dev/block/$number")
+      name=${name##*/}
+      ;;
+    /dev/*)
+      name=$(readlink -f "$1" 2>/dev/null)
+      name=$(printf '%s' "${name#/dev/}" | tr / '!')
+      ;;
+    *:* | //*) return ;;
+    *)
+      command -v zpool >/dev/null && disks_of_pool "${1%%/*}" "$2"
+      return
+      ;;
+  esac
+  # Btrfs has one source, but may have several devices.
+  for member in /sys/fs/btrfs/*/devices/"$name"; do
+    if [ -e "$member" ]; then
+      for device in "${member%/*}"/*; do
+        disks_under "${device##*/}" "$2"
+      done
+      return
+    fi
+  done
+  disks_under "$name" "$2"
+}
+
+# Where path $2 stands, which may not be there yet.
 place() {
-  p=$2
-  while [ "$p" ] && [ ! -e "$p" ]; do p=${p%/*}; done
-  LC_ALL=C df -P -k -T -- "${p:-/}" 2>/dev/null | awk 'NR == 2 { at = $7; for (i = 8; i <= NF; i++) at = at " " $i; print $1, $2, $5, at }' | {
-    read -r source kind free at || exit 0
-    fact path "$1" "$source" "$kind" "$free" "$at"
-    case $kind in
-      zfs)
-        limited zpool list -v -H -P -L "${source%%/*}" 2>/dev/null | awk '$1 ~ /^\// { print $1 }' |
-          while read -r device; do
-            if [ -b "$device" ]; then disks_of "$device"; else disks_of "$(df -P -k "$device" | awk 'NR == 2 { print $1 }')"; fi
-          done
-        ;;
-      *) case $source in /dev/*) disks_of "$source" ;; esac ;;
-    esac | sort -u | while read -r disk; do fact path-disk "$1" "$disk"; done
-  }
+  path=$2
+  case $path in
+    /*) ;;
+    *) path=./$path ;;
+  esac
+  while [ ! -e "$path" ]; do
+    case $path in
+      */) path=${path%/} ;;
+      */*) path=${path%/*} ;;
+      *) break ;;
+    esac
+    [ "$path" ] || path=/
+  done
+  row=$($patience df -P -k "$path" 2>/dev/null | tail -n 1)
+  say place "$1" "$(printf '%s' "$row" | tr '\n' ' ')"
+  for disk in $(disks_of_source "${row%% *}" 0 | sort -u); do
+    say on "$1" "$disk"
+  done
+}
+
+all() {
+  system
+  state_folder
+  shell
+  probe_clock
+  tools
+  filesystems
+  disks
 }

@@ -2,7 +2,7 @@
 # $all_bytes) and what the command reads from its standard input.
 
 refuse() {
-  say refused "$*"
+  say refused "$(printf '%s' "$*" | tr '\n' ' ')"
   exit 1
 }
 
@@ -34,11 +34,14 @@ elif command -v perl >/dev/null; then
 else
   lead=
 fi
-claim || refuse 'it was stopped before it began'
-$lead "$sh" "$s/run" "$tok" "$d" "$sh" "$clock" "$keep" "$limit" "$lead" \
-  </dev/null >/dev/null 2>&1 &
+$lead "$sh" "$s/run" "$tok" "$d" "$sh" "$clock" "$keep" "$limit" "$lead" "$mark" \
+  </dev/null 3>&1 >/dev/null 2>&1 &
 run=$!
-say started
-[ -z "$detach" ] || exit 0
+if [ "$detach" ]; then
+  while [ ! -e "$d/go" ] && kill -0 "$run" 2>/dev/null; do
+    nap
+  done
+  exit 0
+fi
 wait "$run"
 until_ended

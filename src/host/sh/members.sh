@@ -4,9 +4,27 @@
 # proves nothing, it may be used again.
 has_token() {
   if [ -r "/proc/$1/cmdline" ]; then
-    grep -qsF -e "$tok" "/proc/$1/cmdline" "/proc/$1/environ"
+    cat "/proc/$1/cmdline" "/proc/$1/environ" 2>/dev/null | tr '\0' '\n' | grep -qF -e "$tok"
   else
     ps -A -o pid= -o args= 2>/dev/null | grep -E "^ *$1 " | grep -qF -e "$tok"
+  fi
+}
+
+# Whether grep takes a NUL byte for the end of a line, as GNU's and a newer BusyBox's do.
+sees_through() {
+  printf 'a\0b\0' | grep -qzxF b 2>/dev/null
+}
+
+# The processes that carry the token in their environment.
+holders() {
+  if sees_through; then
+    grep -lszxF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ
+  else
+    for file in /proc/[0-9]*/environ; do
+      if tr '\0' '\n' <"$file" | grep -qxF -e "COMEBACK_STEP=$tok"; then
+        echo "$file"
+      fi
+    done 2>/dev/null
   fi
 }
 
@@ -49,7 +67,7 @@ table() {
 members() {
   holders=
   if [ -r /proc/self/environ ]; then
-    for file in $(grep -lsF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ); do
+    for file in $(holders); do
       file=${file#/proc/}
       holders="$holders ${file%/environ}"
     done
@@ -91,10 +109,9 @@ signal_all() {
   sent=
   if find_leader && [ "$own" = own ]; then
     case $told in
-      *" -$leader "*) ;;
-      *) signal_group "$1" "$leader" ;;
+      *" -$leader "*) sent=$leader ;;
+      *) signal_group "$1" "$leader" && sent=$leader ;;
     esac
-    sent=$leader
   fi
   # shellcheck disable=SC2086 # it is split on purpose
   set -- "$1" $all
@@ -123,12 +140,6 @@ noted() {
 # Ends the step: TERM once to each of its processes; after $1 seconds KILL, unless $2 says
 # otherwise. Says what is left.
 stop_step() {
-  # It may have been begun this moment.
-  tries=0
-  while [ "$tries" -lt 20 ] && [ ! -s "$d/sup" ] && [ ! -e "$d/void" ]; do
-    tries=$((tries + 1))
-    nap
-  done
   told=' '
   read_now
   until=$((now + $1))
@@ -159,10 +170,15 @@ stop_step() {
   while [ $# -gt 1 ]; do
     what=
     read -r what 2>/dev/null <"/proc/$1/comm"
-    say left "$1" "$(printf '%s' "$what" | tr -cd '[:print:]')"
+    say left "$1" "$(printf '%s' "$what" | tr -cd ' -~')"
     shift 2
   done
   say proved
+}
+
+# Whether the step was never begun: from here on it never will be.
+void() {
+  [ -e "$d/void" ] || { [ ! -e "$d/go" ] && claim && true >"$d/void"; }
 }
 
 # Takes the right to begin the step, or to see to it that it never begins: once.

@@ -1,10 +1,8 @@
 # The supervisor: times one command, keeps its output and its status, and outlives whatever
 # is done to it. Its arguments: token, folder, shell, clock, bytes of a stream to keep, bytes
-# at which a stream is cut back to that, and what makes a session.
-tok=$1 d=$2 sh=$3 clock=$4 keep=$5 limit=$6 lead=$7
+# at which a stream is cut back to that, what makes a session, and the mark of a line for the program.
+tok=$1 d=$2 sh=$3 clock=$4 keep=$5 limit=$6 lead=$7 mark=$8
 
-# Caught, not ignored: what is ignored stays so in the command, and a stop would not reach it.
-trap 'hit=yes' TERM HUP INT
 echo "$$" >"$d/sup"
 
 read_up() {
@@ -20,12 +18,14 @@ read_wall() {
   esac
 }
 
-# Cuts stream $1 of $2 bytes back to its first $4 where it grew over $3. It was opened for
-# appending, so what is written next goes to the new end.
+# Cuts stream $1 of $2 bytes back to its first $4 and its last 64 KiB where it grew over $3.
+# It was opened for appending, so what is written next goes to the new end.
 bound() {
   if [ "$2" -gt "$3" ]; then
-    true >"$d/cut.$1"
+    tail -c 65536 "$d/$1" >"$d/tail"
     dd of="$d/$1" bs=1 seek="$4" count=0 2>/dev/null
+    cat "$d/tail" >>"$d/$1"
+    true >"$d/cut.$1"
   fi
 }
 
@@ -38,15 +38,27 @@ fi
 exec 4<"$input"
 [ "$input" = /dev/null ] || rm -f "$d/stdin"
 
+# From here on it is run. Who waits for that hears it; a connection that is gone ends nothing.
+claim || exit 0
+trap '' PIPE
+say started >&3
+trap - PIPE
+exec 3>&-
+
 read_up
 up_start=$up
 read_wall
 wall_start=$wall
-# shellcheck disable=SC2086 # the words that make a session
-COMEBACK_STEP=$tok $lead "$sh" "$d/cmd" <&4 4<&- >>"$d/out" 2>>"$d/err" &
+(
+  # So that it inherits these three alone: a shell may keep copies of what it redirects.
+  exec <&4 4<&- >>"$d/out" 2>>"$d/err"
+  COMEBACK_STEP=$tok
+  export COMEBACK_STEP
+  # shellcheck disable=SC2086 # the words that make a session
+  exec $lead "$sh" "$d/cmd"
+) &
 pid=$!
 exec 4<&-
-echo "$pid ${lead:+own}" >"$d/pid"
 (
   nap=
   trap 'kill "$nap" 2>/dev/null; exit 0' TERM
@@ -61,6 +73,10 @@ echo "$pid ${lead:+own}" >"$d/pid"
   done
 ) &
 watch=$!
+# Caught, not ignored: what is ignored stays so in the command, and a stop would not reach it.
+# And not before both are there: a signal that comes right after a fork would end in this trap.
+trap 'hit=yes' TERM HUP INT
+echo "$pid ${lead:+own}" >"$d/pid"
 
 # A signal ends a wait early. A second wait tells the status, or 127 where the first one had it.
 status=
@@ -78,6 +94,7 @@ done
 read_wall
 read_up
 kill "$watch" 2>/dev/null
+wait "$watch"
 
 # What is written from here on is not the command's.
 bytes_out=0
@@ -113,23 +130,33 @@ if [ "$lead" ] && signal_group 0 "$pid"; then
     tries=$((tries + 1))
     nap
   done
-  [ "$left" -eq 0 ] || signal_group KILL "$pid"
+  while [ "$tries" -lt 20 ] && [ "$(group)" -gt 0 ]; do
+    signal_group KILL "$pid"
+    tries=$((tries + 1))
+    nap
+  done
 fi
 
-cut_out=0
-cut_err=0
-[ ! -e "$d/cut.out" ] || cut_out=1
-[ ! -e "$d/cut.err" ] || cut_err=1
-line="$status $wall_start $wall $up_start $up $bytes_out $bytes_err $cut_out $cut_err $left"
+line="$status $wall_start $wall $up_start $up $bytes_out $bytes_err $(cuts) $left"
 printf '%s\n' "$line" 1<>"$d/status.new"
 mv -f "$d/status.new" "$d/status"
 
 # A daemon that the command left may still write to the streams: bounded as before.
-keep_out=$bytes_out
-keep_err=$bytes_err
-while [ -e "$d/status" ] && grep -qsF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ; do
-  sleep 2
-  sizes
-  bound out "$bytes_out" "$((keep_out + limit - keep))" "$keep_out"
-  bound err "$bytes_err" "$((keep_err + limit - keep))" "$keep_err"
-done
+(
+  keep_out=$bytes_out
+  keep_err=$bytes_err
+  while [ -e "$d/status" ]; do
+    if sees_through; then
+      grep -qszxF -e "COMEBACK_STEP=$tok" /proc/[0-9]*/environ || break
+      sleep 2
+      sizes
+    else
+      # To look at every process would cost more than it is worth: does anything come?
+      sleep 2
+      sizes
+      [ "$bytes_out" -ne "$keep_out" ] || [ "$bytes_err" -ne "$keep_err" ] || break
+    fi
+    bound out "$bytes_out" "$((keep_out + limit - keep))" "$keep_out"
+    bound err "$bytes_err" "$((keep_err + limit - keep))" "$keep_err"
+  done
+) &

@@ -1,6 +1,4 @@
 # Ends a step; one that has not begun will never begin.
-if [ ! -e "$d/go" ]; then
-  mkdir -m 700 "$d" 2>/dev/null
-  claim && true >"$d/void"
-fi
+[ -e "$d/go" ] || mkdir -m 700 "$d" 2>/dev/null
+void
 stop_step "$patience" "$finally"

@@ -9,11 +9,11 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::script::{ATTACH, COMMON, CONTROL, FETCH, FOLLOW, LAUNCH, MEMBERS};
 use super::stop::{StopProof, Stopper};
 use super::wire::{Control, Ended, Line, Over};
 use super::{At, Backoff, Caps, Heard, Inner, Launch, Outcome, PATIENCE};
 use crate::event::Stream;
+use crate::host::sh::{ATTACH, COMMON, CONTROL, FETCH, FOLLOW, LAUNCH, MEMBERS};
 use crate::host::{Channel, Exit, HostError, Said};
 
 /// What is told at once.

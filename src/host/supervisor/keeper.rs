@@ -8,10 +8,10 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::script::{COMMON, KEEPER, MEMBERS};
 use super::wire::{Control, Line};
 use super::{Backoff, Inner, PATIENCE};
 use crate::host::HostError;
+use crate::host::sh::{COMMON, KEEPER, MEMBERS};
 
 /// How often the host hears from us.
 const BEAT: Duration = Duration::from_secs(15);
@@ -90,12 +90,17 @@ async fn keep(inner: Arc<Inner>, mut control: Control, end: CancellationToken) {
         }
         control = loop {
             tokio::select! {
-                () = end.cancelled() => return,
+                () = end.cancelled() => {}
                 () = sleep(backoff.next()) => {}
             }
-            if let Ok(again) = open(&inner).await {
-                backoff = Backoff::default();
-                break again;
+            match open(&inner).await {
+                Ok(again) => {
+                    backoff = Backoff::default();
+                    break again;
+                }
+                // The host has ended the loads with the connection, unless its shell was killed.
+                Err(_) if end.is_cancelled() => return,
+                Err(_) => {}
             }
         };
     }

@@ -20,8 +20,8 @@
 
 mod job;
 mod keeper;
+mod names;
 mod pipe;
-mod script;
 mod stop;
 mod wire;
 
@@ -30,9 +30,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use self::script::Vars;
 use self::wire::{Control, Line};
 use super::facts::HostClock;
+use super::sh::{self, Vars};
 use super::{Answer, Exit, HostError, SharedHost, ask};
 use crate::event::{HostStamps, Stream};
 
@@ -95,7 +95,8 @@ pub struct Caps {
     pub head: u64,
     /// And from its end, where it is longer.
     pub tail: u64,
-    /// The size at which the host cuts its file back to the head; looked at once a second.
+    /// The size at which the host cuts its file back to the head (and 64 KiB of its end);
+    /// looked at once a second.
     pub file: u64,
 }
 
@@ -257,11 +258,11 @@ impl Supervisor {
     /// Where the folder cannot be made, or the host not be reached.
     pub async fn prepare(&self) -> Result<(), HostError> {
         let inner = &self.inner;
-        let text = script::supervisor();
+        let text = [sh::COMMON, sh::MEMBERS, sh::RUN].concat();
         let script = inner
             .session_vars()?
             .number("all_bytes", text.len() as u64)
-            .script(&[script::COMMON, script::CLOCK, script::PREPARE]);
+            .script(&[sh::COMMON, sh::CLOCK, sh::PREPARE]);
         let said = inner.ask(&script, text.as_bytes(), PATIENCE).await?;
         let mut ready = false;
         for line in said.lines {
@@ -339,7 +340,7 @@ impl Supervisor {
         let inner = &self.inner;
         let script = inner
             .session_vars()?
-            .script(&[script::COMMON, script::MEMBERS, script::LIST]);
+            .script(&[sh::COMMON, sh::MEMBERS, sh::LIST]);
         let said = inner.ask(&script, b"", PATIENCE).await?;
         let mut living = Living::default();
         let mut whole = false;
@@ -347,7 +348,7 @@ impl Supervisor {
             if let Line::Other(word, rest) = line {
                 match word.as_str() {
                     "kept" => living.kept = true,
-                    "running" => living.running.push(script::step_of(&rest)),
+                    "running" => living.running.push(names::step_of(&rest)),
                     "listed" => whole = true,
                     _ => {}
                 }
@@ -380,7 +381,7 @@ impl Supervisor {
             .session_vars()?
             .set("journal", journal)
             .map_err(|error| inner.refused(error.to_string()))?
-            .script(&[script::COMMON, script::FINISH]);
+            .script(&[sh::COMMON, sh::FINISH]);
         let said = inner.ask(&script, b"", PATIENCE).await?;
         let finished = |line: &Line| matches!(line, Line::Other(word, _) if word == "finished");
         if said.lines.iter().any(finished) {
@@ -413,11 +414,14 @@ impl Inner {
     }
 
     fn refused(&self, why: impl Into<String>) -> HostError {
-        script::refused(self.host.name(), why)
+        HostError::Refused {
+            host: self.host.name().to_owned(),
+            why: why.into(),
+        }
     }
 
     fn session(&self) -> Result<&str, HostError> {
-        script::session_of(&self.dir).map_err(|why| self.refused(why))
+        names::session_of(&self.dir).map_err(|why| self.refused(why))
     }
 
     /// The mark of lines that are about the session.
@@ -465,7 +469,7 @@ impl Inner {
     /// A step of this session.
     fn at(self: &Arc<Self>, step: &str) -> Result<At, HostError> {
         let session = self.session()?;
-        let folder = script::folder(step).map_err(|why| self.refused(why))?;
+        let folder = names::folder(step).map_err(|why| self.refused(why))?;
         let dir = format!("{}/steps/{folder}", self.dir);
         let token = format!("{session}/steps/{folder}/");
         let mark = format!("comeback:{token}");

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::script::{COMMON, MEMBERS, STOP};
 use super::wire::Line;
 use super::{At, Backoff};
 use crate::host::HostError;
+use crate::host::sh::{COMMON, MEMBERS, STOP};
 
 /// What the host may take beyond the patience: KILL is repeated for 10 s.
 const BEYOND: Duration = Duration::from_secs(45);

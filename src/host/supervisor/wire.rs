@@ -49,8 +49,8 @@ impl Line {
             "void" => Self::Void,
             "missing" => Self::Missing,
             "refused" => Self::Refused(plain(rest)),
-            "ended" => ended(rest, clock).map_or_else(|| Self::Ended(unknown(rest)), Self::Ended),
-            "lost" => Self::Ended(unknown(rest)),
+            "ended" => Self::Ended(ended(rest, clock).unwrap_or_else(|| lost(""))),
+            "lost" => Self::Ended(lost(rest)),
             "inline" => match pair(rest) {
                 Some(sizes) => Self::Inline(sizes),
                 None => Self::Other(word.to_owned(), plain(rest)),
@@ -76,11 +76,13 @@ fn pair(text: &str) -> Option<[u64; 2]> {
 }
 
 /// The end of a step of which nobody knows how it ended.
-fn unknown(sizes: &str) -> Ended {
+fn lost(text: &str) -> Ended {
+    let mut words = text.split_ascii_whitespace();
+    let mut size = || words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
     Ended {
         outcome: Outcome::lost(),
-        sizes: pair(sizes).unwrap_or_default(),
-        cut: [false; 2],
+        sizes: [size(), size()],
+        cut: [words.next() == Some("1"), words.next() == Some("1")],
     }
 }
 

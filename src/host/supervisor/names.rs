@@ -1,75 +1,7 @@
-//! The shell texts, with their variables set: the only place where a value becomes shell.
-
-use super::HostError;
-
-pub(super) const COMMON: &str = include_str!("../sh/common.sh");
-pub(super) const MEMBERS: &str = include_str!("../sh/members.sh");
-pub(super) const CONTROL: &str = include_str!("../sh/control.sh");
-pub(super) const CLOCK: &str = include_str!("../sh/clock.sh");
-pub(super) const PREPARE: &str = include_str!("../sh/prepare.sh");
-pub(super) const LAUNCH: &str = include_str!("../sh/launch.sh");
-pub(super) const ATTACH: &str = include_str!("../sh/attach.sh");
-pub(super) const FOLLOW: &str = include_str!("../sh/follow.sh");
-pub(super) const FETCH: &str = include_str!("../sh/fetch.sh");
-pub(super) const STOP: &str = include_str!("../sh/stop.sh");
-pub(super) const KEEPER: &str = include_str!("../sh/keeper.sh");
-pub(super) const LIST: &str = include_str!("../sh/list.sh");
-pub(super) const FINISH: &str = include_str!("../sh/finish.sh");
-const RUN: &str = include_str!("../sh/run.sh");
+//! Names on a host: a step's folder, a session's.
 
 /// The longest step id in bytes, after [`folder`]: with a suffix it must be a file name.
 const LONGEST: usize = 200;
-
-/// The supervisor itself, as it is put on the host.
-pub(super) fn supervisor() -> String {
-    [COMMON, MEMBERS, RUN].concat()
-}
-
-/// Variables of a script, each quoted.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Vars(String);
-
-impl Vars {
-    /// Sets a variable.
-    ///
-    /// # Errors
-    /// Where the value holds a NUL byte: no shell can.
-    pub(super) fn set(mut self, name: &str, value: &str) -> Result<Self, shlex::QuoteError> {
-        let value = shlex::try_quote(value)?;
-        self.0.push_str(name);
-        self.0.push('=');
-        self.0.push_str(&value);
-        self.0.push('\n');
-        Ok(self)
-    }
-
-    /// Sets a word that needs no quotes.
-    pub(super) fn word(mut self, name: &str, value: &'static str) -> Self {
-        self.0.push_str(name);
-        self.0.push('=');
-        self.0.push_str(value);
-        self.0.push('\n');
-        self
-    }
-
-    /// Sets a number.
-    pub(super) fn number(mut self, name: &str, value: u64) -> Self {
-        self.0.push_str(name);
-        self.0.push('=');
-        self.0.push_str(&value.to_string());
-        self.0.push('\n');
-        self
-    }
-
-    /// The whole script.
-    pub(super) fn script(&self, parts: &[&str]) -> String {
-        let mut script = self.0.clone();
-        for part in parts {
-            script.push_str(part);
-        }
-        script
-    }
-}
 
 /// A step's id as a folder name that needs no quoting anywhere, not even in a pattern:
 /// letters, digits, `.`, `_` and `-` stay, every other byte becomes `%` and two digits.
@@ -128,14 +60,6 @@ pub(super) fn session_of(dir: &str) -> Result<&str, String> {
             "{dir:?} cannot be the folder of a session: expected an absolute path that ends in \
              the session's id"
         ))
-    }
-}
-
-/// An error about this host.
-pub(super) fn refused(host: &str, why: impl Into<String>) -> HostError {
-    HostError::Refused {
-        host: host.to_owned(),
-        why: why.into(),
     }
 }
 
