@@ -39,7 +39,7 @@ fn run(world: &World, command: &str) -> (Ended, u64, u64) {
         memory = memory.max(processes::peak_memory(child.id()));
         child.try_wait().unwrap().is_some()
     });
-    let ended = world::ended(child.wait_with_output().unwrap());
+    let ended = world::ended(&child.wait_with_output().unwrap());
     let size = fs::metadata(world.path("r.jsonl")).unwrap().len();
     (ended, memory, size)
 }

@@ -56,7 +56,7 @@ impl Plain {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.0.path("home"));
-        ended(command.output().unwrap())
+        ended(&command.output().unwrap())
     }
 
     fn session(&self, arguments: &[&str]) -> Ended {
@@ -193,7 +193,7 @@ fn another_users_lock_is_seen() {
     );
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut child = plain.0.command(&arguments).spawn().unwrap();
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let until = std::time::Instant::now() + std::time::Duration::from_mins(1);
     let recording = loop {
         let recording = events::Recording::read(&plain.0.path("root.jsonl"));
         if recording.state("lock", "taken").count() > 0 {
