@@ -24,7 +24,7 @@ fn report(world: &World, bytes: &[u8]) -> Ended {
         .unwrap();
     // It may have said what is wrong before it has read everything.
     let _ = child.stdin.take().unwrap().write_all(bytes);
-    ended(child.wait_with_output().unwrap())
+    ended(&child.wait_with_output().unwrap())
 }
 
 /// What must hold for any cut; gives whether there was a report.

@@ -236,7 +236,7 @@ fn a_reader_of_events_that_goes_away_stops_nothing() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let ended = world::ended(child.wait_with_output().unwrap());
+    let ended = world::ended(&child.wait_with_output().unwrap());
     assert_eq!(ended.code, 0, "{}", ended.err);
     let recording = events::Recording::read(&world.path("r.jsonl"));
     assert_eq!(recording.exit(), Some(0));
@@ -262,5 +262,5 @@ fn a_report_into_a_full_disk_says_so() {
         .stderr(std::process::Stdio::piped())
         .output()
         .unwrap();
-    world::ended(output).assert_refused(2, &["standard output", "No space left"]);
+    world::ended(&output).assert_refused(2, &["standard output", "No space left"]);
 }

@@ -12,7 +12,7 @@ use super::EngineError;
 const LIMIT: usize = 1 << 20;
 
 /// How long a lost connection is tried again.
-const AGAIN: Duration = Duration::from_secs(60);
+const AGAIN: Duration = Duration::from_mins(1);
 
 /// Asks; and again, where the connection was lost meanwhile. What is asked may be asked twice.
 ///

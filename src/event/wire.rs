@@ -64,10 +64,37 @@ pub fn to_line(event: &Event) -> Result<String, serde_json::Error> {
 }
 
 /// Refuses `null`: what is absent is left out, so that a `null` can only be a figure that is
-/// not a number, and a line with one could not be read back.
+/// not a number, and a line with one could not be read back. And escapes what JSON lets through
+/// although it acts on a terminal: whoever looks at a recording sees text.
 struct NoNull;
 
+/// DEL, the C1 control characters, line separators and the marks that reorder text.
+fn acts(c: char) -> bool {
+    matches!(c, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 impl Formatter for NoNull {
+    fn write_string_fragment<W: io::Write + ?Sized>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        // The bytes that such characters begin with; most text has none of them.
+        let bytes = fragment.as_bytes();
+        if memchr::memchr3(0x7f, 0xc2, 0xe2, bytes).is_none()
+            && memchr::memchr(0xd8, bytes).is_none()
+        {
+            return writer.write_all(bytes);
+        }
+        let mut rest = fragment;
+        while let Some((at, c)) = rest.char_indices().find(|(_, c)| acts(*c)) {
+            let (plain, odd) = rest.split_at(at);
+            write!(writer, "{plain}\\u{:04x}", u32::from(c))?;
+            rest = odd.split_at(c.len_utf8()).1;
+        }
+        writer.write_all(rest.as_bytes())
+    }
+
     fn write_null<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
         Err(io::Error::other("a figure is not a number"))
     }
@@ -202,6 +229,27 @@ mod tests {
             text: Some("a\u{1b}[0m\n".into()),
             base64: None,
         }));
+    }
+
+    #[test]
+    fn nothing_in_a_line_acts_on_a_terminal() {
+        let text = "\u{1b}[2J\u{9b}5m\u{7f}\u{85}\u{ad}\u{61c}\u{202e}\u{2028}é “ok” Ω\u{2069}";
+        let what = What::Act(Act {
+            act: ActKind::Note,
+            text: text.into(),
+        });
+        let line = to_line(&Event {
+            seq: 0,
+            t: Nanos(0),
+            what: what.clone(),
+        })
+        .unwrap();
+        assert!(
+            !line.contains(|c: char| c.is_control() || acts(c)),
+            "{line:?}"
+        );
+        assert!(line.contains("é “ok” Ω"), "{line:?}");
+        round(what);
     }
 
     #[test]

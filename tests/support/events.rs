@@ -7,6 +7,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+/// A leftover: its name, its last state, what `find` printed.
+pub type Leave = (String, String, Option<String>);
+
 /// The events of a recording, as far as it was written.
 #[derive(Debug, Default)]
 pub struct Recording(pub Vec<Value>);
@@ -84,10 +87,9 @@ impl Recording {
         all
     }
 
-    /// Every leftover with its last state, in the order in which they were intended: its name, the
-    /// state, what `find` printed.
-    pub fn leaves(&self) -> Vec<(String, String, Option<String>)> {
-        let mut all: Vec<(String, (String, String, Option<String>))> = Vec::new();
+    /// Every leftover with its last state, in the order in which they were intended.
+    pub fn leaves(&self) -> Vec<Leave> {
+        let mut all: Vec<(String, Leave)> = Vec::new();
         for event in self.of("leave") {
             let (id, state) = (text(event, "leave"), text(event, "state"));
             if state == "intended" {

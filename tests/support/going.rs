@@ -64,13 +64,11 @@ impl Going {
 
     /// Waits for the first event of a kind; fails where the program ends before it.
     pub fn until(&mut self, is: impl Fn(&Value) -> bool) -> &Value {
-        match self.next_that(is) {
-            true => self.heard.0.last().unwrap(),
-            false => {
-                let ended = self.wait();
-                panic!("it ended before that: {}, {}", ended.code, ended.err)
-            }
+        if !self.next_that(is) {
+            let ended = self.wait();
+            panic!("it ended before that: {}, {}", ended.code, ended.err);
         }
+        self.heard.0.last().unwrap()
     }
 
     /// The same, and whether there was one.
@@ -112,7 +110,7 @@ impl Going {
     /// Waits for its end, and hears the rest.
     pub fn wait(&mut self) -> Ended {
         self.next_that(|_| false);
-        ended(self.child.take().unwrap().wait_with_output().unwrap())
+        ended(&self.child.take().unwrap().wait_with_output().unwrap())
     }
 }
 

@@ -97,7 +97,7 @@ impl World {
 
     /// Runs a command to its end. Whatever it is, it must not panic.
     pub fn run(&self, arguments: &[&str]) -> Ended {
-        ended(self.command(arguments).output().unwrap())
+        ended(&self.command(arguments).output().unwrap())
     }
 
     /// `comeback run` with small sizes in the test's sandbox, recorded in a new file.
@@ -162,7 +162,7 @@ impl Ended {
 }
 
 /// What a finished program said; no panic is among it.
-pub fn ended(output: Output) -> Ended {
+pub fn ended(output: &Output) -> Ended {
     let code = output
         .status
         .code()
