@@ -1,6 +1,7 @@
 //! Reaching a machine: this one, one over SSH, or a scripted one in tests.
 
 pub mod facts;
+pub mod hashing;
 mod local;
 mod sh;
 pub mod supervisor;

@@ -1,5 +1,6 @@
 # Begins a step: $s the session's folder, $d the step's. Reads the command ($cmd_bytes of
 # $all_bytes) and what the command reads from its standard input.
+# shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
 
 refuse() {
   say refused "$(printf '%s' "$*" | tr '\n' ' ')"

@@ -8,8 +8,11 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::wire::{Control, Line};
-use super::{Backoff, Inner, PATIENCE};
+use super::PATIENCE;
+use super::backoff::Backoff;
+use super::control::Control;
+use super::place::Inner;
+use super::wire::Line;
 use crate::host::HostError;
 use crate::host::sh::{COMMON, KEEPER, MEMBERS};
 
