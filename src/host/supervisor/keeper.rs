@@ -142,6 +142,7 @@ mod tests {
             Vec::new()
         };
         assert_eq!(timeout(PATIENCE, ended).await.unwrap(), [143]);
+        while control.line().await.is_ok() {}
         assert!(!supervisor.living().await.unwrap().kept);
     }
 }
