@@ -6,6 +6,9 @@ mod bench;
 mod cable;
 mod floods;
 mod links;
+#[path = "../support/small.rs"]
+mod machine;
 #[path = "../support/shells.rs"]
 mod shells;
+mod small;
 mod stops;
