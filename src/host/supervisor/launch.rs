@@ -8,10 +8,10 @@ pub struct Launch {
     /// What it reads; nothing, where absent. It is on the host's disk, for the user's eyes
     /// only, until the command has opened it.
     pub stdin: Option<Vec<u8>>,
-    /// It dies with the session: see [`Supervisor::keeper`]. It is followed from the first
-    /// [`Job::next`] on only.
+    /// It dies with the session: see [`Supervisor::keeper`](super::Supervisor::keeper). It is
+    /// followed from the first [`Job::next`](super::Job::next) on only.
     pub load: bool,
-    /// Follow it from the first [`Job::next`] on only, so that it takes no channel meanwhile.
+    /// Follow it from the first [`Job::next`](super::Job::next) on only, so that it takes no channel meanwhile.
     pub at_join: bool,
     /// How much of its output is kept.
     pub caps: Caps,
