@@ -2,7 +2,7 @@
 //! have.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use comeback::host::{Channel, Host, HostError, LocalHost};
@@ -15,7 +15,7 @@ pub struct Shell {
     pub name: &'static str,
     pub path: String,
     /// A folder of programs that come before all others.
-    first: Option<PathBuf>,
+    first: Option<Arc<tempfile::TempDir>>,
 }
 
 /// Every shell that is installed here; dash, bash and `BusyBox` have to be.
@@ -40,28 +40,24 @@ pub fn shell(name: &'static str) -> Shell {
     let dir = busybox_dir(&found);
     Shell {
         name,
-        path: dir.join("sh").display().to_string(),
-        first: Some(dir),
+        path: dir.path().join("sh").display().to_string(),
+        first: Some(Arc::new(dir)),
     }
 }
 
-/// A folder with a link for each of `BusyBox`'s programs; made once.
-fn busybox_dir(busybox: &Path) -> PathBuf {
-    static DIR: std::sync::OnceLock<tempfile::TempDir> = std::sync::OnceLock::new();
-    let dir = DIR.get_or_init(|| {
-        let dir = tempfile::tempdir().unwrap();
-        // For other users, too.
-        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-        let list = std::process::Command::new(busybox)
-            .arg("--list")
-            .output()
-            .unwrap();
-        for name in String::from_utf8(list.stdout).unwrap().lines() {
-            std::os::unix::fs::symlink(busybox, dir.path().join(name)).unwrap();
-        }
-        dir
-    });
-    dir.path().to_owned()
+/// A folder with a link for each of `BusyBox`'s programs.
+fn busybox_dir(busybox: &Path) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    // For other users, too.
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let list = std::process::Command::new(busybox)
+        .arg("--list")
+        .output()
+        .unwrap();
+    for name in String::from_utf8(list.stdout).unwrap().lines() {
+        std::os::unix::fs::symlink(busybox, dir.path().join(name)).unwrap();
+    }
+    dir
 }
 
 /// This machine through a shell.
@@ -92,7 +88,7 @@ impl Host for ShellHost {
     fn exec<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>> {
         self.scripts.lock().unwrap().push(script.to_owned());
         let path = self.shell.first.as_ref().map_or_else(String::new, |first| {
-            format!("PATH={}:$PATH; export PATH; ", first.display())
+            format!("PATH={}:$PATH; export PATH; ", first.path().display())
         });
         let wrapped = format!(
             "{path}exec {} -c {}",
