@@ -3,6 +3,7 @@
 pub mod facts;
 pub mod hashing;
 mod local;
+pub mod scripted;
 mod sh;
 pub mod ssh;
 pub mod supervisor;

@@ -19,8 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// How much of the answer is kept.
 const ANSWER: usize = 2 << 20;
 
-/// How much shell text goes into one call: a system takes 128 KiB.
-const SCRIPT: usize = 64 << 10;
+/// How much shell text goes into one call: a system takes 128 KiB, and on its way to a login
+/// shell each byte may become five.
+const SCRIPT: usize = 24 << 10;
 
 /// What makes a line of the answer ours.
 const MARK: &str = "comeback:facts";
@@ -110,12 +111,12 @@ pub fn scripts(wanted: &Wanted<'_>) -> Result<Vec<String>, String> {
         .and_then(|vars| vars.set("tools", &tools.join(" ")))
         .map_err(|error| error.to_string())?
         .set("state", state)
-        .map_err(|_| nul(state))?;
+        .map_err(|_nul| nul(state))?;
     let begin = vars.script(&[COMMON, CLOCK, FACTS]);
     let mut scripts = Vec::new();
     let mut script = format!("{begin}all\n");
     for (number, path) in wanted.paths.iter().enumerate() {
-        let quoted = shlex::try_quote(path).map_err(|_| nul(path))?;
+        let quoted = shlex::try_quote(path).map_err(|_nul| nul(path))?;
         let call = format!("place {number} {quoted}\n");
         if script.len() + call.len() > SCRIPT {
             scripts.push(std::mem::replace(&mut script, begin.clone()));

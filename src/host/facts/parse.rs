@@ -297,10 +297,19 @@ comeback:facts told
 
     #[test]
     fn there_is_never_more_than_so_much() {
-        let said: String = (0..5000)
-            .map(|n| format!("{MARK} tool t{n} x\n{MARK} df /dev/a 1 1 1 1% /{n}\n{MARK} disk d{n} 1 m\n{MARK} on 0 d{n}\n"))
-            .collect();
-        let facts = parse(said.as_bytes(), "h", &["/".to_owned()]);
+        let mut said = Vec::new();
+        for n in 0..5000 {
+            for line in [
+                "tool t@ x",
+                "df /dev/a 1 1 1 1% /@",
+                "disk d@ 1 m",
+                "on 0 d@",
+            ] {
+                let line = line.replace('@', &n.to_string());
+                said.extend(format!("{MARK} {line}\n").bytes());
+            }
+        }
+        let facts = parse(&said, "h", &["/".to_owned()]);
         assert_eq!(facts.tools.len(), MOST);
         assert_eq!(facts.filesystems.len(), MOST);
         assert_eq!(facts.disks.len(), MOST);

@@ -1,4 +1,6 @@
 # Which clock times a step here, and how fine it is: the first that works.
+# shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
+# shellcheck disable=SC3028 # EPOCHREALTIME is looked for before it is used
 probe_clock() {
   # A shell that has it lets it run on; an inherited variable stands still.
   first=${EPOCHREALTIME-}

@@ -1,4 +1,5 @@
 # Tells the program how a step ended.
+# shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
 
 # The end, and with it the output where it is short: one round trip less.
 report() {

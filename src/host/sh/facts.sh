@@ -1,4 +1,6 @@
 # Says what this machine is. Every foreign text is one line behind our own word.
+# shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
+# shellcheck disable=SC2044 # names of ZFS hold no blanks
 
 # A text as one line of bounded length.
 flat() {

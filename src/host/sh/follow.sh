@@ -1,5 +1,6 @@
 # Sends both streams from the given bytes on, until its standard input ends. What tail itself
 # remarks (a file was cut) is not output.
+# shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
 out=
 err=
 if [ "$from_out" ]; then

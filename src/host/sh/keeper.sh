@@ -1,6 +1,7 @@
 # Lives as long as the session's program and its connection: the sign that somebody is there.
 # Ends the background loads of session $s when they are gone. The program says a line every
 # few seconds: a machine that lost its power sends no end.
+# shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
 trap '' PIPE HUP INT
 echo "$$" >"$s/keeper"
 true >"$s/beat"

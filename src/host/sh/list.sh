@@ -1,4 +1,5 @@
 # Says which steps of session $s still run, and whether anybody keeps it.
+# shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
 for d in "$s"/steps/*/; do
   d=${d%/}
   step=${d##*/}

@@ -1,4 +1,6 @@
 # Which processes belong to a step ($d its folder, $tok its token), and how they are ended.
+# shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
+# shellcheck disable=SC2009,SC2013 # no pgrep everywhere; the names hold no blanks
 
 # Whether process $1 carries the token: in its environment or its arguments. A pid alone
 # proves nothing, it may be used again.

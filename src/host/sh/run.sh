@@ -1,6 +1,8 @@
 # The supervisor: times one command, keeps its output and its status, and outlives whatever
 # is done to it. Its arguments: token, folder, shell, clock, bytes of a stream to keep, bytes
 # at which a stream is cut back to that, what makes a session, and the mark of a line for the program.
+# shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
+# shellcheck disable=SC3028 # EPOCHREALTIME is looked for before it is used
 tok=$1 d=$2 sh=$3 clock=$4 keep=$5 limit=$6 lead=$7 mark=$8
 
 echo "$$" >"$d/sup"

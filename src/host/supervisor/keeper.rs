@@ -8,8 +8,11 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::wire::{Control, Line};
-use super::{Backoff, Inner, PATIENCE};
+use super::PATIENCE;
+use super::backoff::Backoff;
+use super::control::Control;
+use super::place::Inner;
+use super::wire::Line;
 use crate::host::HostError;
 use crate::host::sh::{COMMON, KEEPER, MEMBERS};
 
@@ -37,7 +40,7 @@ impl Keeper {
 
 /// Begins to keep a session.
 pub(super) async fn start(inner: Arc<Inner>) -> Result<Keeper, HostError> {
-    let control = open(&inner).await?;
+    let control = open(&inner, SILENCE).await?;
     let token = CancellationToken::new();
     let task = tokio::spawn(keep(inner, control, token.clone()));
     Ok(Keeper {
@@ -46,13 +49,14 @@ pub(super) async fn start(inner: Arc<Inner>) -> Result<Keeper, HostError> {
     })
 }
 
-async fn open(inner: &Inner) -> Result<Control, HostError> {
+/// Opens a channel that shows the session, and takes so many seconds of silence for its end.
+async fn open(inner: &Inner, silence: u64) -> Result<Control, HostError> {
     let token = format!("{}/keeper/", inner.session()?);
     let script = inner
         .session_vars()?
         .set("tok", &token)
         .map_err(|error| inner.refused(error.to_string()))?
-        .number("beat", SILENCE)
+        .number("beat", silence)
         .script(&[COMMON, MEMBERS, KEEPER]);
     let channel = inner.host.exec(&script).await?;
     let mut control = Control::new(channel, &inner.mark()?, inner.clock());
@@ -93,7 +97,7 @@ async fn keep(inner: Arc<Inner>, mut control: Control, end: CancellationToken) {
                 () = end.cancelled() => {}
                 () = sleep(backoff.next()) => {}
             }
-            match open(&inner).await {
+            match open(&inner, SILENCE).await {
                 Ok(again) => {
                     backoff = Backoff::default();
                     break again;
@@ -103,5 +107,42 @@ async fn keep(inner: Arc<Inner>, mut control: Control, end: CancellationToken) {
                 Err(_) => {}
             }
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::LocalHost;
+    use crate::host::supervisor::{Heard, Launch, Supervisor};
+
+    /// As when a laptop lost its power: the connection is there, and says nothing.
+    #[tokio::test]
+    async fn silence_ends_the_loads() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("cb-silent").display().to_string();
+        let supervisor = Supervisor::new(Arc::new(LocalHost::new()), state);
+        supervisor.prepare().await.unwrap();
+        let mut control = open(&supervisor.inner, 1).await.unwrap();
+        let _stdin = control.take_stdin();
+        let load = Launch {
+            load: true,
+            ..Launch::default()
+        };
+        let mut job = supervisor
+            .launch("load", "exec sleep 1000", load)
+            .await
+            .unwrap();
+        let ended = async {
+            while let Some(heard) = job.next().await {
+                if let Heard::Ended(outcome) = heard {
+                    return outcome.status;
+                }
+            }
+            Vec::new()
+        };
+        assert_eq!(timeout(PATIENCE, ended).await.unwrap(), [143]);
+        while control.line().await.is_ok() {}
+        assert!(!supervisor.living().await.unwrap().kept);
     }
 }

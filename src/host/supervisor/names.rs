@@ -1,5 +1,7 @@
 //! Names on a host: a step's folder, a session's.
 
+use std::fmt::Write;
+
 /// The longest step id in bytes, after [`folder`]: with a suffix it must be a file name.
 const LONGEST: usize = 200;
 
@@ -13,7 +15,7 @@ pub(super) fn folder(step: &str) -> Result<String, String> {
         if plain {
             name.push(char::from(byte));
         } else {
-            name.push_str(&format!("%{byte:02X}"));
+            let _ = write!(name, "%{byte:02X}");
         }
     }
     if name.is_empty() || name.len() > LONGEST {

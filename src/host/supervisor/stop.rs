@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use super::backoff::Backoff;
+use super::place::At;
 use super::wire::Line;
-use super::{At, Backoff};
 use crate::host::HostError;
 use crate::host::sh::{COMMON, MEMBERS, STOP};
 
@@ -13,7 +14,7 @@ use crate::host::sh::{COMMON, MEMBERS, STOP};
 const BEYOND: Duration = Duration::from_secs(45);
 
 /// How long an unreachable host is asked again.
-const UNREACHED: Duration = Duration::from_secs(60);
+const UNREACHED: Duration = Duration::from_mins(1);
 
 /// Ends a step through a channel of its own.
 #[derive(Clone)]

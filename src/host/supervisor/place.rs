@@ -1,0 +1,151 @@
+//! A session and a step on their host: where they are, and scripts about them.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use super::control::Control;
+use super::names;
+use super::wire::{self, Line};
+use crate::host::facts::HostClock;
+use crate::host::sh::Vars;
+use crate::host::{Answer, Exit, HostError, SharedHost, ask};
+
+/// How much of a short script's answer is kept.
+const ANSWER: usize = 1 << 20;
+
+/// A session on its host.
+pub(super) struct Inner {
+    pub host: SharedHost,
+    pub dir: String,
+    pub shell: String,
+    pub clock: OnceLock<HostClock>,
+    /// How many calibrations there were.
+    pub calibrations: AtomicU32,
+}
+
+/// What a short script said.
+pub(super) struct Told {
+    pub lines: Vec<Line>,
+    /// Why it may have failed, for a message.
+    pub rest: String,
+}
+
+impl Inner {
+    pub fn clock(&self) -> HostClock {
+        self.clock.get().copied().unwrap_or_default()
+    }
+
+    pub fn refused(&self, why: impl Into<String>) -> HostError {
+        HostError::Refused {
+            host: self.host.name().to_owned(),
+            why: why.into(),
+        }
+    }
+
+    pub fn session(&self) -> Result<&str, HostError> {
+        names::session_of(&self.dir).map_err(|why| self.refused(why))
+    }
+
+    /// The mark of lines that are about the session.
+    pub fn mark(&self) -> Result<String, HostError> {
+        Ok(format!("comeback:{}", self.session()?))
+    }
+
+    pub fn session_vars(&self) -> Result<Vars, HostError> {
+        let session = self.session()?;
+        let set = || {
+            Vars::default()
+                .set("s", &self.dir)?
+                .set("name", session)?
+                .set("mark", &format!("comeback:{session}"))
+        };
+        set().map_err(|error| self.refused(error.to_string()))
+    }
+
+    /// Runs a short script and reads its lines.
+    pub async fn ask(
+        &self,
+        script: &str,
+        stdin: &[u8],
+        patience: Duration,
+    ) -> Result<Told, HostError> {
+        self.ask_marked(&self.mark()?, script, stdin, patience)
+            .await
+    }
+
+    async fn ask_marked(
+        &self,
+        mark: &str,
+        script: &str,
+        stdin: &[u8],
+        patience: Duration,
+    ) -> Result<Told, HostError> {
+        let mark = format!("{mark} ");
+        let answer = ask(&*self.host, script, stdin, ANSWER, patience).await?;
+        let lines = String::from_utf8_lossy(&answer.out)
+            .lines()
+            .filter_map(|line| line.strip_prefix(&mark))
+            .map(|line| Line::parse(line, self.clock()))
+            .collect();
+        Ok(Told {
+            lines,
+            rest: rest_of(&answer),
+        })
+    }
+
+    /// A step of this session.
+    pub fn at(self: &Arc<Self>, step: &str) -> Result<At, HostError> {
+        let session = self.session()?;
+        let folder = names::folder(step).map_err(|why| self.refused(why))?;
+        let dir = format!("{}/steps/{folder}", self.dir);
+        let token = format!("{session}/steps/{folder}/");
+        let mark = format!("comeback:{token}");
+        let set = || {
+            self.session_vars()
+                .ok()
+                .map(|vars| vars.set("d", &dir)?.set("tok", &token)?.set("mark", &mark))
+        };
+        match set() {
+            Some(Ok(vars)) => Ok(At {
+                inner: Arc::clone(self),
+                vars,
+                mark,
+            }),
+            _ => Err(self.refused("a step's folder cannot hold a NUL byte")),
+        }
+    }
+}
+
+fn rest_of(answer: &Answer) -> String {
+    let said = wire::plain(&String::from_utf8_lossy(&answer.err));
+    match &answer.exit {
+        Exit::Code(code) if said.is_empty() => format!("status {code}"),
+        Exit::Signal(signal) if said.is_empty() => format!("signal {signal}"),
+        Exit::Unknown if said.is_empty() => "no status".to_owned(),
+        _ => said,
+    }
+}
+
+/// One step on its host.
+#[derive(Clone)]
+pub(super) struct At {
+    pub inner: Arc<Inner>,
+    pub vars: Vars,
+    mark: String,
+}
+
+impl At {
+    /// Runs a short script about this step.
+    pub async fn ask(&self, script: &str, patience: Duration) -> Result<Told, HostError> {
+        self.inner
+            .ask_marked(&self.mark, script, b"", patience)
+            .await
+    }
+
+    /// Begins a script that says lines about this step.
+    pub async fn control(&self, script: &str) -> Result<Control, HostError> {
+        let channel = self.inner.host.exec(script).await?;
+        Ok(Control::new(channel, &self.mark, self.inner.clock()))
+    }
+}
