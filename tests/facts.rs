@@ -3,7 +3,10 @@
 #![cfg(test)]
 
 #[path = "support/shells.rs"]
-#[expect(dead_code, reason = "cutting connections is for the tests of the supervisor")]
+#[expect(
+    dead_code,
+    reason = "cutting connections is for the tests of the supervisor"
+)]
 mod shells;
 
 use std::collections::BTreeSet;

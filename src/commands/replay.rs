@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::cli::ReplayArgs;
 use crate::event::{Event, Nanos};
-use crate::recording::{Player, Reader};
+use crate::recording::{Player, Reader, Seek};
 use crate::session::Session;
 use crate::tui::{self, Channels, Effect, Feed, ReplayState, Start};
 
@@ -142,6 +142,12 @@ impl Stage {
             tui::Player::Pause => self.player.pause(now),
             tui::Player::Play => self.player.resume(now),
             tui::Player::Speed(speed) => self.player.set_speed(now, speed),
+            tui::Player::Seek(to) => {
+                if self.player.seek(now, Duration::from_nanos(to.0)) == Seek::Back {
+                    *self.session.lock().unwrap_or_else(PoisonError::into_inner) =
+                        Session::default();
+                }
+            }
         }
     }
 }

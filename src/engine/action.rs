@@ -17,7 +17,7 @@ use crate::progress;
 
 use super::EngineError;
 use super::clocks::HERE_RESOLUTION;
-use super::command::{Followed, Following, PATIENCE, follow};
+use super::command::{self, Followed, Following, PATIENCE, follow};
 use super::hashing;
 use super::payload::Made;
 use super::preview::{Doing, Figure, Filling};
@@ -113,6 +113,9 @@ impl Acted {
                 (Some(cause), _) => cause.clone(),
                 (None, codes) => format!("it ended with status {codes:?}"),
             }),
+            EndState::Lost if !outcome.begun => {
+                Some("it was never begun: the connection was lost".to_owned())
+            }
             EndState::Lost => Some("its status is not known: the process is gone".to_owned()),
             _ => None,
         };
@@ -274,19 +277,33 @@ impl Run<'_> {
             load: step.step.background == Some(method::Background::Load),
             ..Launch::default()
         };
-        let following = Following {
-            teller: self.shared.teller.clone(),
-            step: id.clone(),
-            host: host_name.to_owned(),
-            control: self.shared.control.clone(),
-            began: self.shared.began,
+        let plain = self.following(id, host_name);
+        let following = || Following {
             reader: step.step.reads.as_deref().and_then(progress::reader),
             expect,
-            watch,
+            watch: watch.clone(),
             until,
+            ..plain()
         };
         self.launch(step, id, &text, launch, following, host_name)
             .await
+    }
+
+    // Without a reader, and nothing to expect.
+    fn following(&self, id: &StepId, host_name: &str) -> impl Fn() -> Following + use<> {
+        let (teller, control) = (self.shared.teller.clone(), self.shared.control.clone());
+        let (step, host, began) = (id.clone(), host_name.to_owned(), self.shared.began);
+        move || Following {
+            teller: teller.clone(),
+            step: step.clone(),
+            host: host.clone(),
+            control: control.clone(),
+            began,
+            reader: None,
+            expect: None,
+            watch: None,
+            until: None,
+        }
     }
 
     async fn launch(
@@ -295,27 +312,27 @@ impl Run<'_> {
         id: &StepId,
         text: &str,
         launch: Launch,
-        following: Following,
+        following: impl Fn() -> Following,
         host_name: &str,
     ) -> Result<Acted, EngineError> {
         let supervisor = self.shared.supervisors.get(host_name).ok_or_else(|| {
             EngineError::Refused(format!("the host {host_name:?} is not connected"))
         })?;
         let begin = self.now();
-        let job = supervisor.launch(id.as_str(), text, launch).await?;
         if step.step.background.is_some() {
+            let job = supervisor.launch(id.as_str(), text, launch).await?;
             let background = Background {
                 id: id.clone(),
                 ok: step.step.ok.clone(),
                 figures: step.step.figures.clone(),
                 clock: step.step.clock,
                 stopper: job.stopper(),
-                handle: tokio::spawn(follow(job, following)),
+                handle: tokio::spawn(follow(job, following())),
             };
             self.background.insert(step.step.name.clone(), background);
             return Ok(Acted::new(EndState::Ok, (begin, begin)));
         }
-        let followed = follow(job, following).await;
+        let followed = command::run(supervisor, text, &launch, following).await?;
         self.clock_note(id, &followed);
         Ok(Acted::followed(&followed, step.step.clock, &step.step.ok))
     }
@@ -399,17 +416,7 @@ impl Run<'_> {
                 }
             }
         } else {
-            let following = Following {
-                teller: self.shared.teller.clone(),
-                step: id.clone(),
-                host: host_name.to_owned(),
-                control: self.shared.control.clone(),
-                began: self.shared.began,
-                reader: None,
-                expect: None,
-                watch: None,
-                until: None,
-            };
+            let following = self.following(id, host_name);
             self.launch(
                 step,
                 id,

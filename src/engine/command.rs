@@ -11,8 +11,8 @@ use crate::event::{
     Clock, Gap, HostChange, HostState, Level, Mark, Nanos, Progress, ProgressKind, StepId, Stream,
     What,
 };
-use crate::host::supervisor::{Heard, Job, Outcome, StopProof};
-use crate::host::{SharedHost, ask};
+use crate::host::supervisor::{Heard, Job, Launch, Outcome, StopProof, Supervisor};
+use crate::host::{HostError, SharedHost, ask};
 use crate::progress::clamp::Clamp;
 use crate::progress::lines::Lines;
 use crate::progress::{Finding, Reader};
@@ -82,6 +82,54 @@ struct Hearing {
     last_error: Option<String>,
     started: Instant,
     moved: u64,
+}
+
+/// How often, and how long apart, a command is begun anew that never was.
+pub(super) const TRIES: u32 = 8;
+const APART: Duration = Duration::from_millis(200);
+
+/// Begins a command and follows it to its end. Where the connection broke before anything was
+/// begun, nothing is lost: it is begun anew, under another name.
+///
+/// # Errors
+/// Where nothing could be begun.
+pub(super) async fn run(
+    supervisor: &Supervisor,
+    text: &str,
+    launch: &Launch,
+    following: impl Fn() -> Following,
+) -> Result<Followed, HostError> {
+    let mut tries = 0;
+    loop {
+        let follows = following();
+        let (step, control) = (attempt(&follows.step, tries), follows.control.clone());
+        let last = tries + 1 >= TRIES || control.is_stopped();
+        match supervisor.launch(&step, text, launch.clone()).await {
+            Ok(job) => {
+                let followed = follow(job, follows).await;
+                if followed.outcome.begun || followed.stopped || last {
+                    return Ok(followed);
+                }
+            }
+            Err(why) if !why.is_transient() || last => return Err(why),
+            Err(_) => {}
+        }
+        again(&mut tries).await;
+    }
+}
+
+/// The name of a step's folder on the host, at this try.
+pub(super) fn attempt(step: &StepId, tries: u32) -> String {
+    match tries {
+        0 => step.to_string(),
+        more => format!("{step}-again{more}"),
+    }
+}
+
+/// Waits before the next try.
+pub(super) async fn again(tries: &mut u32) {
+    tokio::time::sleep(APART * 2u32.pow((*tries).min(5))).await;
+    *tries += 1;
 }
 
 /// Follows a command to its end.

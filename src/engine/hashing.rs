@@ -5,20 +5,22 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::event::{Nanos, Progress, ProgressKind, StepId, Stream, What};
+use crate::host::HostError;
 use crate::host::hashing::{
     Counted, HashError, Lists, Manifest, compare_script, file_script, hash_file, hash_tree, parse,
     tree_script,
 };
-use crate::host::supervisor::{Heard, Launch};
+use crate::host::supervisor::{Heard, Launch, StopProof};
 use crate::method::HostInfo;
 use crate::progress::Finding;
 use crate::progress::clamp::Clamp;
 
 use super::EngineError;
-use super::command::PATIENCE;
+use super::command::{PATIENCE, TRIES, again, attempt};
 use super::conduct::Shared;
 use super::shell::{script, text_of};
 
@@ -86,15 +88,16 @@ pub(super) async fn take(
             None => return Ok(None),
         }
     } else {
+        // Among the steps' own folders, which go at the end of the session.
         let lists = Lists {
-            folder: format!("{}/lists-{step}", shared.session_dir(host)),
+            folder: format!("{}/steps/{step}-lists", shared.session_dir(host)),
         };
         let script = if tree {
             tree_script(path, &lists, &known.info.facts)
         } else {
             file_script(path)
         };
-        match there(shared, host, step.as_str(), &script).await? {
+        match there(shared, host, step, &script).await? {
             Some(said) => {
                 let manifest = parse(&said, &known.info.facts).map_err(|why| failed(host, &why))?;
                 (manifest, tree.then_some(lists))
@@ -178,6 +181,24 @@ fn progress(clamp: &mut Clamp, shared: &Shared, counted: &Counted) -> Option<Pro
 async fn there(
     shared: &Shared,
     host: &str,
+    step: &StepId,
+    script: &str,
+) -> Result<Option<String>, EngineError> {
+    let mut tries = 0;
+    loop {
+        let name = attempt(step, tries);
+        match once(shared, host, &name, script).await {
+            Err(EngineError::Host(why)) if why.is_transient() && tries < TRIES => {
+                again(&mut tries).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+async fn once(
+    shared: &Shared,
+    host: &str,
     step: &str,
     script: &str,
 ) -> Result<Option<String>, EngineError> {
@@ -186,15 +207,14 @@ async fn there(
         .get(host)
         .ok_or_else(|| EngineError::Refused(format!("the host {host:?} is not connected")))?;
     let mut work = supervisor.launch(step, script, Launch::default()).await?;
-    let stopper = Arc::new(work.stopper());
-    let (mut said, mut complaint, mut stopped) = (Vec::new(), Vec::new(), false);
+    let (mut said, mut complaint) = (Vec::new(), Vec::new());
+    let mut stopped: Option<JoinHandle<StopProof>> = None;
     loop {
         let heard = tokio::select! {
             heard = work.next() => heard,
-            () = shared.control.stopped(), if !stopped => {
-                stopped = true;
-                let stopper = Arc::clone(&stopper);
-                tokio::spawn(async move { stopper.stop(PATIENCE).await });
+            () = shared.control.stopped(), if stopped.is_none() => {
+                let stopper = work.stopper();
+                stopped = Some(tokio::spawn(async move { stopper.stop(PATIENCE).await }));
                 continue;
             }
         };
@@ -208,7 +228,14 @@ async fn there(
                 let room = KEEP.saturating_sub(all.len());
                 all.extend(bytes.into_iter().take(room));
             }
-            Some(Heard::Ended(outcome)) if !stopped => {
+            Some(Heard::Ended(outcome)) if stopped.is_none() && !outcome.begun => {
+                return Err(EngineError::Host(HostError::Down {
+                    host: host.to_owned(),
+                    phase: "exec",
+                    why: "the connection was lost before it was begun".to_owned(),
+                }));
+            }
+            Some(Heard::Ended(outcome)) if stopped.is_none() => {
                 return if outcome.status == [0] {
                     Ok(Some(text_of(&said)))
                 } else {
@@ -222,10 +249,16 @@ async fn there(
                 };
             }
             Some(Heard::Ended(_)) | None => {
-                return if stopped {
-                    Ok(None)
-                } else {
-                    Err(failed(host, "its status is not known"))
+                let Some(stopped) = stopped else {
+                    return Err(failed(host, "its status is not known"));
+                };
+                return match stopped.await {
+                    Ok(proof) if proof.gone => Ok(None),
+                    Ok(proof) => Err(failed(
+                        host,
+                        &format!("stopped, but still there: {}", proof.left.join(", ")),
+                    )),
+                    Err(why) => Err(failed(host, &why.to_string())),
                 };
             }
             Some(_) => {}

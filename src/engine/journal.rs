@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Intended, LeaveId};
-use crate::host::{Exit, Host, ask};
+use crate::host::{Exit, Host};
 
 use super::EngineError;
-use super::shell::{quote, reason, script};
+use super::shell::{ask_again, quote, reason, script};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -52,11 +52,13 @@ pub(super) async fn append(
     };
     let mut line = serde_json::to_vec(entry).map_err(|why| failed(why.to_string()))?;
     line.push(b'\n');
+    // One that broke off in a lost connection ends where the next begins.
+    line.insert(0, b'\n');
     let journal = quote(&path(session_dir));
     // `sync FILE` is GNU's; elsewhere everything is synced.
     let text =
         format!("umask 077; cat >>{journal} && {{ sync -- {journal} 2>/dev/null || sync; }}");
-    let answer = ask(host, &text, &line, 1 << 16, PATIENCE).await?;
+    let answer = ask_again(host, &text, &line, 1 << 16, PATIENCE).await?;
     if answer.exit == Exit::Code(0) {
         Ok(())
     } else {

@@ -66,7 +66,7 @@ pub(super) async fn take(
 ) -> Result<Result<Held, Holder>, EngineError> {
     // Whoever finds the folder there but no holder in it meets one that is just being taken.
     let text = format!(
-        r#"refuse() {{ printf 'refused\n'; cat "$p/holder" 2>/dev/null || printf 'another session\njust now\n'; exit 0; }}
+        r#"refuse() {{ grep -qsF {session} "$p/holder" && {{ printf 'taken\n%s\n' "$p"; exit 0; }}; printf 'refused\n'; cat "$p/holder" 2>/dev/null || printf 'another session\njust now\n'; exit 0; }}
 for d in {FOLDERS}; do p="$d"/{name}; [ -d "$p" ] && refuse; done
 for d in {FOLDERS}; do [ -d "$d" ] && [ -w "$d" ] && break; done
 p="$d"/{name}

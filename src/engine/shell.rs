@@ -2,14 +2,43 @@
 
 use std::time::Duration;
 
-use crate::host::{Answer, Exit, Host, ask};
+use tokio::time::{Instant, sleep};
+
+use crate::host::{Answer, Exit, Host, HostError, ask};
 
 use super::EngineError;
 
 /// What a small script may say at most: more is cut.
 const LIMIT: usize = 1 << 20;
 
-/// Runs a small script and gives what it printed, without the last line end.
+/// How long a lost connection is tried again.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// Asks; and again, where the connection was lost meanwhile. What is asked may be asked twice.
+///
+/// # Errors
+/// [`HostError::Down`] where the connection does not come back within a minute.
+pub(super) async fn ask_again(
+    host: &dyn Host,
+    text: &str,
+    stdin: &[u8],
+    limit: usize,
+    patience: Duration,
+) -> Result<Answer, HostError> {
+    let until = Instant::now() + AGAIN;
+    let mut pause = Duration::from_millis(100);
+    loop {
+        match ask(host, text, stdin, limit, patience).await {
+            Err(why) if why.is_transient() && Instant::now() < until => {
+                sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(5));
+            }
+            answer => return answer,
+        }
+    }
+}
+
+/// Runs a small script, which may be run twice, and gives what it printed, without the last line end.
 ///
 /// # Errors
 /// Where the host is lost, or the script ends with another status than 0.
@@ -19,7 +48,7 @@ pub(super) async fn script(
     text: &str,
     patience: Duration,
 ) -> Result<String, EngineError> {
-    let answer = ask(host, text, b"", LIMIT, patience).await?;
+    let answer = ask_again(host, text, b"", LIMIT, patience).await?;
     if answer.exit == Exit::Code(0) {
         return Ok(text_of(&answer.out));
     }

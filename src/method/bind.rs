@@ -58,6 +58,8 @@ pub fn bind(
 ) -> Result<Vec<Bound>, MethodError> {
     let mut all = Vec::new();
     check_sets(catalogue, request)?;
+    check_roles(catalogue, request)?;
+    check_subjects(request)?;
     for pick in &request.picks {
         let method = catalogue.get(&pick.method)?;
         let id = format!("b{}", all.len() + 1);
@@ -94,6 +96,49 @@ fn check_sets(catalogue: &Catalogue, request: &Request) -> Result<(), MethodErro
                     known.into_iter().collect::<Vec<_>>().join(", ")
                 ),
             });
+        }
+    }
+    Ok(())
+}
+
+fn unfit_all(request: &Request, why: String) -> MethodError {
+    let names: Vec<_> = request.methods().into_iter().collect();
+    MethodError::Unfit {
+        method: names.join(", "),
+        why,
+    }
+}
+
+// So is a role.
+fn check_roles(catalogue: &Catalogue, request: &Request) -> Result<(), MethodError> {
+    let mut known = BTreeSet::new();
+    for name in request.methods() {
+        known.extend(catalogue.get(name)?.roles.iter().cloned());
+    }
+    match request.roles.keys().find(|role| !known.contains(*role)) {
+        None => Ok(()),
+        Some(role) => Err(unfit_all(
+            request,
+            format!(
+                "no role is called {role:?}; there are: {}",
+                known.into_iter().collect::<Vec<_>>().join(", ")
+            ),
+        )),
+    }
+}
+
+// A subject on a host where nothing runs would be left out in silence.
+fn check_subjects(request: &Request) -> Result<(), MethodError> {
+    let hosts = request.hosts();
+    for spec in &request.subjects {
+        if let Some(host) = spec.host.as_ref().filter(|host| !hosts.contains(*host)) {
+            return Err(unfit_all(
+                request,
+                format!(
+                    "the subject {} is on {host:?}, where nothing runs; say --host {host}",
+                    spec.id
+                ),
+            ));
         }
     }
     Ok(())

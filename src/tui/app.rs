@@ -199,7 +199,9 @@ pub(super) async fn drive<C: Canvas>(
             },
             key = input.recv() => board.input(key),
             permit = channels.effects.reserve(), if !board.outbox.is_empty() => {
-                let permit = permit.map_err(|_| TuiError::Deserted)?;
+                let Ok(permit) = permit else {
+                    return Err(TuiError::Deserted);
+                };
                 if let Some(effect) = board.outbox.pop_front() {
                     permit.send(effect);
                 }
@@ -209,7 +211,7 @@ pub(super) async fn drive<C: Canvas>(
                 None => has_messages = false,
             },
             state = replay_moves(&mut replay) => board.replay(state),
-            changed = changes.changed(), if has_changes => match changed {
+            change = changes.changed(), if has_changes => match change {
                 Ok(()) => board.changed(),
                 Err(_) => has_changes = false,
             },

@@ -254,7 +254,7 @@ mod tests {
     fn times_are_read_at_a_glance() {
         assert_eq!(elapsed(Duration::from_millis(41_900)), "41 s");
         assert_eq!(elapsed(Duration::from_secs(185)), "3 min 05 s");
-        assert_eq!(elapsed(Duration::from_secs(7_500)), "2 h 05 min");
+        assert_eq!(elapsed(Duration::from_mins(125)), "2 h 05 min");
         assert_eq!(rough(13.2), "14 s");
         assert_eq!(rough(200.0), "4 min");
         assert_eq!(rough(7_500.0), "2 h 10 min");

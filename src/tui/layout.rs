@@ -138,7 +138,8 @@ fn all(model: &Model, body: Rect, plan: Planned, runs: usize) -> Watching {
     // What the plan needs, within what the terminal has.
     let figures = match left {
         0..17 => 0,
-        _ => (plan.methods + 4).clamp(6, (left / 3).max(6)),
+        // A method may have several series, and so rows.
+        _ => (plan.methods + 6).clamp(7, (left / 3).max(7)),
     };
     let steps = match left {
         0..17 => left.saturating_sub(if left >= 10 { 5 } else { 3 }),

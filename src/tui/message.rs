@@ -94,6 +94,8 @@ pub enum Player {
     Play,
     /// So many times as fast as it happened.
     Speed(f64),
+    /// To this moment, on the session's clock.
+    Seek(Nanos),
 }
 
 /// Where a replay stands.

@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 
 use chrono::FixedOffset;
-use tui_input::Input;
 
-use crate::event::{AskId, Nanos, Order, RunId};
+use crate::event::{Nanos, Order, RunId};
 use crate::session::{RunView, Session};
 
 use super::keys::Context;
+pub use super::layer::{Decision, Dialog, Entry, Layer, Purpose};
 use super::message::{Question, ReplayState};
-use super::offer::{Choice, MethodOffer, Named, Offer, Picked};
-use super::runlog::{At, Query};
+use super::offer::{MethodOffer, Named, Offer, Picked};
+use super::query::Query;
+use super::runlog::At;
 use super::theme::Theme;
 
 /// All of it.
@@ -81,6 +82,8 @@ pub struct Picking {
     pub method: usize,
     /// Rows of the preview above the screen.
     pub scroll: usize,
+    /// Whether all of every command is shown.
+    pub whole: bool,
     /// What is picked.
     pub picked: BTreeSet<Picked>,
     /// Only methods with this text are shown.
@@ -197,85 +200,6 @@ pub struct Comparing {
     pub time: usize,
     /// Rows above the screen.
     pub scroll: usize,
-}
-
-/// What lies over the screen.
-#[derive(Debug, Clone)]
-pub enum Layer {
-    /// Keys; rows above the window.
-    Help(usize),
-    /// Warnings and remarks; rows above the window.
-    Notes(usize),
-    /// Settings of a method, and the one under the cursor.
-    Settings(Picked, usize),
-    /// A question with choices.
-    Dialog(Dialog),
-    /// A line that is typed into.
-    Entry(Entry),
-}
-
-/// A question with choices.
-#[derive(Debug, Clone)]
-pub struct Dialog {
-    /// The question.
-    pub title: String,
-    /// What there is to know.
-    pub lines: Vec<String>,
-    /// The choices; the first one changes nothing.
-    pub choices: Vec<(String, Decision)>,
-    /// The one under the cursor.
-    pub at: usize,
-}
-
-/// What a choice does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    /// Nothing.
-    Cancel,
-    /// Stop the run and undo it.
-    Stop,
-    /// The same, then leave.
-    StopAndLeave,
-    /// Leave at once.
-    Abandon,
-    /// Yes to a question.
-    Yes(AskId),
-    /// No to a question.
-    No(AskId),
-}
-
-/// A line that is typed into.
-#[derive(Debug, Clone)]
-pub struct Entry {
-    /// What it is for.
-    pub purpose: Purpose,
-    /// What to type.
-    pub title: String,
-    /// What there is to know.
-    pub lines: Vec<String>,
-    /// What was typed.
-    pub input: Input,
-    /// What is wrong with it.
-    pub problem: Option<String>,
-}
-
-/// What a line that is typed into is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Purpose {
-    /// Search the log.
-    Search,
-    /// Show only methods with this text.
-    Filter,
-    /// A marker.
-    Marker,
-    /// A value of a setting.
-    Setting(Picked, String),
-    /// The name of what is destroyed; the choice starts once all are typed.
-    Destroy(Named, Choice),
-    /// The name that a question asks for.
-    Name(AskId, String),
-    /// A secret that a question asks for.
-    Secret(AskId),
 }
 
 impl Model {

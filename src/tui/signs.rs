@@ -8,7 +8,7 @@ use crate::session::{RunStage, StepView};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sign {
     /// One cell.
-    pub sign: &'static str,
+    pub glyph: &'static str,
     /// The same in a word.
     pub word: &'static str,
     /// Its style.
@@ -17,13 +17,13 @@ pub struct Sign {
 
 /// Going on.
 pub const RUNNING: Sign = Sign {
-    sign: "▶",
+    glyph: "▶",
     word: "running",
     role: Role::Running,
 };
 /// Still to come.
 pub const PENDING: Sign = Sign {
-    sign: "·",
+    glyph: "·",
     word: "to come",
     role: Role::Pending,
 };
@@ -33,27 +33,27 @@ pub const PENDING: Sign = Sign {
 pub fn of_end(end: EndState) -> Sign {
     match end {
         EndState::Ok => Sign {
-            sign: "✓",
+            glyph: "✓",
             word: "ok",
             role: Role::Ok,
         },
         EndState::Warnings => Sign {
-            sign: "!",
+            glyph: "!",
             word: "ok with warnings",
             role: Role::Warn,
         },
         EndState::Failed => Sign {
-            sign: "✗",
+            glyph: "✗",
             word: "failed",
             role: Role::Error,
         },
         EndState::Stopped => Sign {
-            sign: "■",
+            glyph: "■",
             word: "stopped",
             role: Role::Warn,
         },
         EndState::Lost => Sign {
-            sign: "?",
+            glyph: "?",
             word: "lost",
             role: Role::Error,
         },
@@ -85,17 +85,17 @@ pub fn of_step(step: &StepView) -> Sign {
 pub fn of_host(state: HostState) -> Sign {
     match state {
         HostState::Connecting => Sign {
-            sign: "○",
+            glyph: "○",
             word: "connecting",
             role: Role::Warn,
         },
         HostState::Up => Sign {
-            sign: "●",
+            glyph: "●",
             word: "up",
             role: Role::Ok,
         },
         HostState::Down => Sign {
-            sign: "✗",
+            glyph: "✗",
             word: "down",
             role: Role::Error,
         },
@@ -107,17 +107,17 @@ pub fn of_host(state: HostState) -> Sign {
 pub fn of_level(level: Level) -> Sign {
     match level {
         Level::Remark => Sign {
-            sign: "·",
+            glyph: "·",
             word: "remark",
             role: Role::Info,
         },
         Level::Warning => Sign {
-            sign: "!",
+            glyph: "!",
             word: "warning",
             role: Role::Warn,
         },
         Level::Error => Sign {
-            sign: "✗",
+            glyph: "✗",
             word: "error",
             role: Role::Error,
         },
@@ -129,13 +129,13 @@ pub fn of_level(level: Level) -> Sign {
 pub fn of_proof(holds: bool) -> Sign {
     if holds {
         Sign {
-            sign: "✓",
+            glyph: "✓",
             word: "holds",
             role: Role::Ok,
         }
     } else {
         Sign {
-            sign: "✗",
+            glyph: "✗",
             word: "does not hold",
             role: Role::Error,
         }

@@ -148,6 +148,29 @@ impl Sshd {
         }
     }
 
+    /// Ends all connections as a broken network does: at once. The server listens on, and what
+    /// was started through them lives.
+    pub fn cut(&self) {
+        let listener = self.child.as_ref().unwrap().id();
+        for pid in descendants(listener) {
+            let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            if name.starts_with("sshd") {
+                kill(pid);
+            }
+        }
+    }
+
+    /// Ends all connections and takes no new ones while something is done.
+    pub fn shut(&mut self, meanwhile: impl FnOnce()) {
+        self.cut();
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        meanwhile();
+        assert!(self.spawn(), "sshd does not start again: {}", self.log());
+    }
+
     /// Starts it again on the same port.
     pub fn restart(&mut self) {
         self.kill();

@@ -35,10 +35,15 @@ impl World {
             .tempdir()
             .unwrap();
         let world = Self { folder };
-        for name in ["home/.config/comeback/methods", "sandbox", "state"] {
+        for name in [
+            "home/.config/comeback/methods",
+            "sandbox",
+            "state",
+            "state-lab",
+        ] {
             fs::create_dir_all(world.path(name)).unwrap();
         }
-        world.configure("local");
+        world.configure("local", "state");
         world
     }
 
@@ -63,8 +68,8 @@ impl World {
     }
 
     /// Gives a host the test's own state folder, in place of one that all tests share.
-    pub fn configure(&self, host: &str) {
-        let text = format!("[host.{host}]\nstate = {:?}\n", self.text("state"));
+    pub fn configure(&self, host: &str, state: &str) {
+        let text = format!("[host.{host}]\nstate = {:?}\n", self.text(state));
         let mut config =
             fs::read_to_string(self.path("home/.config/comeback/config.toml")).unwrap_or_default();
         config.push_str(&text);
@@ -117,7 +122,10 @@ impl World {
     /// Nothing of any session is left in the sandbox or the state folder.
     pub fn assert_empty(&self) {
         assert_eq!(entries(&self.sandbox()), [""; 0], "left in the sandbox");
-        assert_eq!(entries(&self.state()), [""; 0], "left in the state folder");
+        for folder in ["state", "state-lab"] {
+            let left = tree(&self.path(folder));
+            assert_eq!(left, [""; 0], "left in the state folder");
+        }
     }
 }
 
@@ -180,4 +188,17 @@ pub fn entries(folder: &Path) -> Vec<String> {
         .unwrap_or_default();
     names.sort();
     names
+}
+
+/// Paths below a folder, in order.
+fn tree(folder: &Path) -> Vec<String> {
+    let mut paths = Vec::new();
+    for name in entries(folder) {
+        let path = folder.join(name);
+        paths.push(path.display().to_string());
+        if path.is_dir() && !path.is_symlink() {
+            paths.extend(tree(&path));
+        }
+    }
+    paths
 }

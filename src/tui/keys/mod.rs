@@ -29,6 +29,8 @@ pub enum Action {
     Settings,
     /// Show only methods with this text.
     Filter,
+    /// All of every command, or its first rows.
+    Whole,
     /// Probe the hosts again.
     Refresh,
     /// Stop the run that goes on.
@@ -43,6 +45,12 @@ pub enum Action {
     Faster,
     /// Replay slower.
     Slower,
+    /// Some seconds of the recording back.
+    Rewind,
+    /// Some seconds of the recording on.
+    Advance,
+    /// The recording from its beginning.
+    Restart,
     /// Follow what goes on.
     Follow,
     /// Search the log.

@@ -52,6 +52,7 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Picking, Action::More, &[key('+'), key('=')], "one repetition more", "+/- repetitions"),
     bind(Context::Picking, Action::Less, &[key('-')], "one repetition less", ""),
     bind(Context::Picking, Action::Order, &[key('o')], "methods take turns, or one after the other", "order"),
+    bind(Context::Picking, Action::Whole, &[key('d')], "all of every command, or its first rows", "all commands"),
     bind(Context::Picking, Action::Refresh, &[key('r')], "probe the hosts again", "probe again"),
     bind(Context::Picking, Action::NextPane, &[TAB], "to the next pane", "pane"),
     bind(Context::Picking, Action::PreviousPane, &[BACK_TAB], "to the pane before", ""),
@@ -60,7 +61,7 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Settings, Action::Back, &[ESC, key('q'), key('e')], "close the settings", "close"),
 
     bind(Context::Live, Action::Stop, &[key('x')], "stop the run and undo it; asks first", "stop"),
-    bind(Context::Live, Action::Pause, &[key('p')], "pause after this run, or go on", "pause after this run"),
+    bind(Context::Live, Action::Pause, &[key('p')], "pause after this run, or go on", "pause after run"),
     bind(Context::Live, Action::Marker, &[key('m')], "put a marker into the recording", "marker"),
 
     bind(Context::Over, Action::Again, &[key('r')], "pick and run again", "run again"),
@@ -68,6 +69,10 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Replay, Action::Hold, &[key(' ')], "hold the replay, or go on", "hold"),
     bind(Context::Replay, Action::Faster, &[key('+'), key('=')], "faster", "+/- speed"),
     bind(Context::Replay, Action::Slower, &[key('-')], "slower", ""),
+
+    bind(Context::Replay, Action::Rewind, &[key(',')], "10 seconds back", ",/. back, on"),
+    bind(Context::Replay, Action::Advance, &[key('.')], "10 seconds on", ""),
+    bind(Context::Replay, Action::Restart, &[key('0')], "from the beginning", ""),
 
     bind(Context::Watching, Action::Search, &[key('/')], "search the log", "search log"),
     bind(Context::Watching, Action::NextMatch, &[key('n')], "to the next match", ""),

@@ -29,7 +29,7 @@ pub(super) fn rows(ui: Ui<'_>) -> Vec<Line<'static>> {
             if at_row == 0 {
                 row.right(&format::moment(*at), 7, Role::Muted)
                     .gap(2)
-                    .text(sign.sign, sign.role)
+                    .text(sign.glyph, sign.role)
                     .gap(1)
                     .left(sign.word, 8, sign.role);
             }

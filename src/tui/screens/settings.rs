@@ -17,12 +17,16 @@ pub(super) fn draw(ui: Ui<'_>, buffer: &mut Buffer, picked: &Picked, at: usize) 
         right: "Esc closes",
         ..Titles::default()
     };
-    let inner = over(ui, layout::overlay(ui.model), buffer, titles);
-    let width = usize::from(inner.width);
     let offer = ui.model.picking.offer.as_ref();
     let known = offer
         .and_then(|offer| offer.method(picked))
         .map_or(&[][..], |method| &method.settings);
+    // A row a setting, and below them what the one under the cursor takes.
+    let area = layout::overlay(ui.model);
+    let need = u16::try_from(known.len() + 5).unwrap_or(u16::MAX);
+    let area = layout::centred(layout::screen(ui.model), area.width, area.height.min(need));
+    let inner = over(ui, area, buffer, titles);
+    let width = usize::from(inner.width);
     if known.is_empty() {
         let mut row = Row::new(ui, width);
         row.text("It has no settings.", Role::Muted);

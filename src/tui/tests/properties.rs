@@ -21,7 +21,7 @@ fn show(model: &Model, session: &Session, size: (u16, u16)) {
 }
 
 /// A session with names and lines that are hard to show.
-fn awkward() -> Tale {
+pub(super) fn awkward() -> Tale {
     let (mut tale, step) = Tale::restoring(ProgressKind::Estimated);
     tale.host(
         "漢字の名前の長いホスト",
@@ -131,4 +131,45 @@ proptest! {
         }
         show(&model, &session, model.size);
     }
+}
+
+/// Not a test of how fast a machine is, only that a frame does not look at everything.
+#[test]
+#[ignore = "to be looked at: prints how long a frame takes"]
+fn a_frame_of_a_long_session() {
+    let (mut tale, step) = Tale::restoring(ProgressKind::Exact);
+    for line in 0..400_000 {
+        tale.print(
+            &step,
+            Stream::Out,
+            &format!("line {line} of a very long log, with more than a few words in it\n"),
+        );
+    }
+    for n in 0..3000 {
+        tale.sample(
+            &"r5".into(),
+            &format!("figure {}", n % 9),
+            f64::from(n),
+            "s",
+            1.0,
+        );
+    }
+    let mut model = model();
+    model.screen = Screen::Watching;
+    for size in [(80, 24), (200, 60)] {
+        model.size = size;
+        let begin = std::time::Instant::now();
+        for _ in 0..50 {
+            show(&model, &tale.session, size);
+        }
+        println!("{size:?}: {:?}", begin.elapsed() / 50);
+    }
+    let begin = std::time::Instant::now();
+    for _ in 0..50 {
+        std::hint::black_box(crate::session::Tally::of(&tale.session));
+    }
+    println!("tally: {:?}", begin.elapsed() / 50);
+    let begin = std::time::Instant::now();
+    super::watching_keys::press(&mut model, &tale.session, "/nowhere to be found<enter>");
+    println!("search: {:?}", begin.elapsed());
 }

@@ -173,3 +173,18 @@ fn a_replay() {
     update(&mut model, &tale.session, Message::Tick(tale.now()));
     assert_screens("replay", &model, &tale.session);
 }
+
+#[test]
+fn names_and_lines_that_are_hard_to_show() {
+    let tale = super::properties::awkward();
+    assert_screens("awkward", &watching(&tale), &tale.session);
+}
+
+#[test]
+fn two_runs_at_once_stand_side_by_side() {
+    let (mut tale, _) = Tale::restoring(ProgressKind::Exact);
+    let run = tale.start(6);
+    let step = tale.step(&run, 0);
+    tale.print(&step, crate::event::Stream::Out, "INFO: the other run\n");
+    assert_screens("side-by-side", &watching(&tale), &tale.session);
+}

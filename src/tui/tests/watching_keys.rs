@@ -311,6 +311,24 @@ mod tests {
                 player(Player::Speed(2.0))
             ]
         );
+        let at = tale.now().0;
+        let seek = |at: u64| Effect::Replay(Player::Seek(Nanos(at)));
+        let jump = 10_000_000_000;
+        let effects = press(&mut model, &tale.session, "[,,.0,");
+        assert_eq!(
+            effects,
+            [
+                seek(at - jump),
+                seek(at - 2 * jump),
+                seek(at - jump),
+                seek(0),
+                seek(0)
+            ]
+        );
+        assert!(
+            model.watching.run.is_none(),
+            "what was looked at may not have happened yet"
+        );
         let effects = press(&mut model, &tale.session, &"+".repeat(20));
         assert_eq!(effects.last(), Some(&player(Player::Speed(128.0))));
         assert!(

@@ -25,13 +25,13 @@ pub(in super::super) fn layer_of(question: Question) -> Layer {
         kind,
     } = question;
     let entry = |purpose| {
-        Layer::Entry(Entry {
+        Layer::Entry(Box::new(Entry {
             purpose,
             title: title.clone(),
             lines: lines.clone(),
             input: Input::default(),
             problem: None,
-        })
+        }))
     };
     match kind {
         QuestionKind::YesNo { yes } => Layer::Dialog(Dialog {
@@ -195,32 +195,25 @@ fn accept(model: &mut Model, session: &Session) -> Vec<Effect> {
 }
 
 /// The name was wrong: it has to be typed anew.
-fn again(model: &mut Model, mut entry: Entry, text: &str) {
+fn again(model: &mut Model, mut entry: Box<Entry>, text: &str) {
     entry.problem = Some(format!("{text:?} is not its name. Nothing has happened."));
     entry.input = Input::default();
     model.layers.push(Layer::Entry(entry));
 }
 
 fn cancel(model: &mut Model) -> Vec<Effect> {
-    match model.layers.pop() {
-        Some(Layer::Entry(Entry {
-            purpose: Purpose::Name(ask, _) | Purpose::Secret(ask),
-            ..
-        })) => {
-            vec![Effect::Confirm {
-                ask,
-                answer: Answer::No,
-            }]
+    let Some(Layer::Entry(entry)) = model.layers.pop() else {
+        return Vec::new();
+    };
+    match entry.purpose {
+        Purpose::Name(ask, _) | Purpose::Secret(ask) => {
+            let answer = Answer::No;
+            return vec![Effect::Confirm { ask, answer }];
         }
-        Some(Layer::Entry(Entry {
-            purpose: Purpose::Destroy(..),
-            ..
-        })) => {
-            model.say = Some("Not started.".to_owned());
-            Vec::new()
-        }
-        _ => Vec::new(),
+        Purpose::Destroy(..) => model.say = Some("Not started.".to_owned()),
+        Purpose::Search | Purpose::Filter | Purpose::Marker | Purpose::Setting(..) => {}
     }
+    Vec::new()
 }
 
 fn set(model: &mut Model, method: Picked, key: String, value: String) -> Vec<Effect> {
@@ -268,7 +261,7 @@ fn settings(model: &mut Model, action: Action) -> Vec<Effect> {
                 problem: setting.problem.clone(),
                 purpose: Purpose::Setting(picked, key),
             };
-            model.layers.push(Layer::Entry(entry));
+            model.layers.push(Layer::Entry(Box::new(entry)));
         }
         _ => *at = picking::moved(*at, known.len(), page, action),
     }

@@ -6,7 +6,8 @@ use crate::session::Session;
 use super::super::keys::Action;
 use super::super::layout;
 use super::super::model::Model;
-use super::super::runlog::{At, Query, RunLog};
+use super::super::query::Query;
+use super::super::runlog::{At, RunLog};
 use super::super::text;
 
 /// Cells of one step to the side.

@@ -31,6 +31,10 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Effect> {
                 Order::ByMethod => Order::Interleaved,
             };
         }
+        Action::Whole => {
+            model.picking.whole = !model.picking.whole;
+            model.picking.scroll = 0;
+        }
         Action::Settings => {
             if let Some(method) = model.picking.current() {
                 let picked = method.picked();
@@ -45,7 +49,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Effect> {
                 input: model.picking.filter.clone().into(),
                 problem: None,
             };
-            model.layers.push(Layer::Entry(entry));
+            model.layers.push(Layer::Entry(Box::new(entry)));
         }
         Action::NextPane => model.picking.pane = pane_after(model.picking.pane),
         Action::PreviousPane => model.picking.pane = pane_after(pane_after(model.picking.pane)),
@@ -192,17 +196,14 @@ pub(super) fn go_on(model: &mut Model, choice: Choice) -> Vec<Effect> {
         .named()
         .into_iter()
         .find(|named| !choice.destroy.contains(named));
-    match missing {
-        Some(named) => {
-            model.layers.push(Layer::Entry(name_entry(named, choice)));
-            Vec::new()
-        }
-        None => {
-            model.picking.starting = true;
-            model.say = Some("Starting…".to_owned());
-            vec![Effect::Start(choice)]
-        }
+    if let Some(named) = missing {
+        let entry = name_entry(named, choice);
+        model.layers.push(Layer::Entry(Box::new(entry)));
+        return Vec::new();
     }
+    model.picking.starting = true;
+    model.say = Some("Starting…".to_owned());
+    vec![Effect::Start(choice)]
 }
 
 fn name_entry(named: Named, choice: Choice) -> Entry {

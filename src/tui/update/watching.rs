@@ -1,6 +1,6 @@
 //! Keys of the watching screen.
 
-use crate::event::RunId;
+use crate::event::{Nanos, RunId};
 use crate::session::{RunView, Session, Tally};
 
 use super::super::keys::Action;
@@ -15,6 +15,9 @@ use super::{log, picking};
 /// The speeds of a replay.
 const SPEEDS: [f64; 10] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
+/// Nanoseconds of one jump.
+const JUMP: u64 = 10_000_000_000;
+
 pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
     match action {
         Action::Stop => stop(model),
@@ -22,6 +25,7 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
         Action::Pause => return vec![Effect::PauseAfterRun],
         Action::Marker => entry(model, Purpose::Marker, "Name of the marker", String::new()),
         Action::Hold | Action::Faster | Action::Slower => return replay(model, action),
+        Action::Rewind | Action::Advance | Action::Restart => return seek(model, action),
         Action::Again => model.screen = Screen::Picking,
         Action::Search => {
             model.watching.pane = Pane::Log;
@@ -83,13 +87,13 @@ fn stop(model: &mut Model) {
 }
 
 fn entry(model: &mut Model, purpose: Purpose, title: &str, text: String) {
-    model.layers.push(Layer::Entry(Entry {
+    model.layers.push(Layer::Entry(Box::new(Entry {
         purpose,
         title: title.to_owned(),
         lines: Vec::new(),
         input: text.into(),
         problem: None,
-    }));
+    })));
 }
 
 fn replay(model: &mut Model, action: Action) -> Vec<Effect> {
@@ -113,6 +117,22 @@ fn replay(model: &mut Model, action: Action) -> Vec<Effect> {
         }
         None => Vec::new(),
     }
+}
+
+/// To another moment of a recording. What was looked at may not have happened there.
+fn seek(model: &mut Model, action: Action) -> Vec<Effect> {
+    let Some(ReplayState { at, length, .. }) = &mut model.replay else {
+        return Vec::new();
+    };
+    let to = match action {
+        Action::Rewind => at.0.saturating_sub(JUMP),
+        Action::Advance => at.0.saturating_add(JUMP),
+        _ => 0,
+    };
+    *at = Nanos(to.min(length.0));
+    let seek = Player::Seek(*at);
+    follow(model);
+    vec![Effect::Replay(seek)]
 }
 
 fn focus(model: &mut Model, by: usize) {

@@ -51,7 +51,7 @@ fn lines(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
 }
 
 /// The newest figure of each name, of the run that is looked at.
-fn latest<'a>(ui: Ui<'a>) -> Vec<&'a Space> {
+fn latest(ui: Ui<'_>) -> Vec<&Space> {
     let Some(run) = ui.model.run(ui.session) else {
         return Vec::new();
     };

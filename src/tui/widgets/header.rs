@@ -79,7 +79,7 @@ fn hosts(ui: Ui<'_>, row: &mut Row<'_>) {
         row.gap(3)
             .text(host.0, Role::Text)
             .gap(1)
-            .text(sign.sign, sign.role);
+            .text(sign.glyph, sign.role);
         if !detail.is_empty() {
             let role = if sign.role == Role::Ok {
                 Role::Muted
@@ -130,17 +130,19 @@ fn standing(ui: Ui<'_>) -> (String, Role) {
         } else {
             format!("{}×", replay.speed)
         };
-        let at = format!(
-            "{} of {}",
-            format::moment(replay.at),
-            format::moment(replay.length)
-        );
+        let (at, length) = (format::moment(replay.at), format::moment(replay.length));
+        // The name of the file is the first thing that a narrow terminal can do without.
+        let name = if model.size.0 >= 110 {
+            format!(" {}", replay.name)
+        } else {
+            String::new()
+        };
+        let place = match &session.end {
+            Some(end) => format!("over: {}", end.reason),
+            None => place(session),
+        };
         return (
-            format!(
-                "replay {} · {pace} · {at} · {}",
-                replay.name,
-                place(session)
-            ),
+            format!("replay{name} · {pace} · {at} of {length} · {place}"),
             Role::Info,
         );
     }

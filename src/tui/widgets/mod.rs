@@ -2,6 +2,7 @@
 
 pub(super) mod bytes;
 pub(super) mod command_bar;
+pub(super) mod figures;
 pub(super) mod gauge;
 pub(super) mod header;
 pub(super) mod log;

@@ -109,7 +109,7 @@ fn states(
         if is_chosen {
             style = style.patch(ui.style(Role::Selection));
         }
-        row.styled(sign.sign, style).gap(gap);
+        row.styled(sign.glyph, style).gap(gap);
     }
 }
 

@@ -2,14 +2,14 @@
 
 use ratatui::text::Line;
 
-use crate::session::{Row as Figures, Series};
+use crate::session::Series;
 
 use super::super::super::format;
 use super::super::super::text;
 use super::super::super::theme::Role;
 use super::super::super::times::Time;
 use super::super::super::view::Ui;
-use super::super::super::widgets::medians::{proved, states};
+use super::super::super::widgets::figures::{proved, states};
 use super::super::super::widgets::row::Row;
 use super::{name, name_width};
 
@@ -27,14 +27,17 @@ pub(super) fn lines(ui: Ui<'_>, time: &Time, width: usize) -> Vec<Line<'static>>
         .max()
         .unwrap_or_default();
     let cells = width.saturating_sub(front + signs + 16);
-    let axis = axis(rows, time, cells);
+    let of = |at| time.of(ui.tally, at).map(|column| &column.series);
+    let all: Vec<&Series> = (0..rows.len()).filter_map(of).collect();
+    let axis = axis(&all, cells);
     let mut lines: Vec<Line<'static>> = rows
         .iter()
-        .map(|figures| {
+        .enumerate()
+        .map(|(at, figures)| {
             let mut row = Row::new(ui, width);
             row.left(&name(ui, figures), name_width(ui, width), Role::Text)
                 .gap(2);
-            let series = time.of(figures).map(|column| &column.series);
+            let series = of(at);
             row.right(&median(series), MEDIAN, Role::Accent).gap(2);
             if let Some(axis) = &axis {
                 let bar = series.map_or_else(String::new, |series| axis.bar(series));
@@ -71,8 +74,8 @@ struct Axis {
 }
 
 /// The axis that holds every range; none where there is nothing to draw, or no room.
-fn axis(rows: &[Figures], time: &Time, cells: usize) -> Option<Axis> {
-    let all = || rows.iter().filter_map(|row| Some(&time.of(row)?.series));
+fn axis(all: &[&Series], cells: usize) -> Option<Axis> {
+    let all = || all.iter().copied();
     // What a clock cannot tell from nothing has no place on a logarithmic axis but its resolution.
     let least = |series: &Series| Some(series.min()?.max(series.resolution).max(1e-3));
     let low = all().filter_map(least).reduce(f64::min)?;

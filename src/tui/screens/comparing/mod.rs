@@ -69,6 +69,7 @@ fn lines(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
     rows.push(Line::default());
     rows.extend(sentences::verdicts(ui, time, width));
     rows.extend(sentences::same_disk(ui, width));
+    rows.extend(sentences::proofs(ui, width));
     rows.push(Line::default());
     rows.extend(table::lines(ui, &times, width));
     rows.extend(sentences::remarks(ui, width));

@@ -9,17 +9,13 @@ use super::super::super::text;
 use super::super::super::theme::Role;
 use super::super::super::times::Time;
 use super::super::super::view::Ui;
-use super::super::super::widgets::medians::range;
+use super::super::super::widgets::figures::range;
 use super::super::super::widgets::row::Row;
 use super::name;
 
 /// Verdicts on one time of every two methods.
 pub(super) fn verdicts(ui: Ui<'_>, time: &Time, width: usize) -> Vec<Line<'static>> {
-    let is_of = |verdict: &Verdict| {
-        let row = ui.tally.rows.get(verdict.a);
-        row.and_then(|row| row.times.get(verdict.column_a))
-            .is_some_and(|column| time.is(column))
-    };
+    let is_of = |verdict: &Verdict| time.place(verdict.a) == Some(verdict.column_a);
     compare(ui.tally)
         .iter()
         .filter(|verdict| is_of(verdict))
@@ -50,11 +46,11 @@ fn wrapped(
 }
 
 fn sentence(ui: Ui<'_>, verdict: &Verdict) -> Option<(String, Role)> {
-    let a = ui.tally.rows.get(verdict.a)?;
-    let b = ui.tally.rows.get(verdict.b)?;
-    let (name_a, name_b) = (name(ui, a), name(ui, b));
-    let x = &a.times.get(verdict.column_a)?.series;
-    let y = &b.times.get(verdict.column_b)?.series;
+    let one = ui.tally.rows.get(verdict.a)?;
+    let other = ui.tally.rows.get(verdict.b)?;
+    let (name_a, name_b) = (name(ui, one), name(ui, other));
+    let x = &one.times.get(verdict.column_a)?.series;
+    let y = &other.times.get(verdict.column_b)?.series;
     let (low, high) = (
         verdict.low.map(format::ratio),
         verdict.high.map(format::ratio),
@@ -64,9 +60,10 @@ fn sentence(ui: Ui<'_>, verdict: &Verdict) -> Option<(String, Role)> {
         (Some(low), None) => format!(", at least {low}"),
         (None, _) => String::new(),
     };
-    let count = match (x.n(), y.n()) {
-        (n, m) if n == m => format!("n = {n}"),
-        (n, m) => format!("n = {n} and {m}"),
+    let count = if x.n() == y.n() {
+        format!("n = {}", x.n())
+    } else {
+        format!("n = {} and {}", x.n(), y.n())
     };
     let ranges = format!("{} and {} {}", spread(x), spread(y), x.unit);
     Some(match &verdict.says {
@@ -130,6 +127,35 @@ pub(super) fn same_disk(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
         *first = line;
     }
     rows
+}
+
+/// How each row was proved, and of what share.
+pub(super) fn proofs(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
+    let told = |row: &&Figures| !row.by.is_empty();
+    let says = |row: &Figures| {
+        let share = if row.share.is_empty() {
+            "share not told"
+        } else {
+            &row.share
+        };
+        format!(
+            "{}: proved {} of {} by {}, {share}",
+            name(ui, row),
+            row.matched,
+            row.of,
+            row.by
+        )
+    };
+    let rows = ui.tally.rows.iter().filter(told);
+    rows.flat_map(|row| {
+        let role = if row.matched == row.of {
+            Role::Ok
+        } else {
+            Role::Error
+        };
+        wrapped(ui, &says(row), role, 0, width)
+    })
+    .collect()
 }
 
 /// What is odd about the figures: nothing is dropped, what is odd is said.

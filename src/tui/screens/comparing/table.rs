@@ -9,7 +9,7 @@ use super::super::super::text;
 use super::super::super::theme::Role;
 use super::super::super::times::Time;
 use super::super::super::view::Ui;
-use super::super::super::widgets::medians::{count, range};
+use super::super::super::widgets::figures::{count, range};
 use super::super::super::widgets::row::Row;
 use super::{name, name_width};
 

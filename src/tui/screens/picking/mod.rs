@@ -67,7 +67,7 @@ fn host_row<'a>(ui: Ui<'a>, host: &HostOffer, is_here: bool, width: usize) -> Ro
     row.text(if is_here { "▸ " } else { "  " }, Role::Accent)
         .text(&host.name, Role::Text)
         .gap(1)
-        .text(sign.sign, sign.role)
+        .text(sign.glyph, sign.role)
         .gap(1);
     if sign.role != Role::Ok {
         row.text(sign.word, sign.role).gap(1);

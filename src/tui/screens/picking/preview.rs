@@ -97,7 +97,10 @@ fn marked(ui: Ui<'_>, warning: &str, width: usize) -> Vec<Line<'static>> {
     parts.iter().enumerate().map(line).collect()
 }
 
-/// A step: all of its command can be read, in as many rows as it needs; then what it destroys.
+/// Rows of a command that are shown before all of it is asked for.
+const FIRST: usize = 2;
+
+/// A step: its command, and what it destroys. Of a command that destroys something all is shown.
 fn command_lines(ui: Ui<'_>, line: &PreviewLine, is_new: bool, width: usize) -> Vec<Line<'static>> {
     let name = (width / 5).clamp(8, 24);
     let front = name + 11;
@@ -107,6 +110,16 @@ fn command_lines(ui: Ui<'_>, line: &PreviewLine, is_new: bool, width: usize) -> 
     } else {
         String::new()
     };
+    let lines: Vec<_> = line.command.lines().map(text::clean).collect();
+    let parts = lines.iter().filter(|line| !line.trim().is_empty());
+    let mut parts: Vec<&str> = parts.flat_map(|line| text::wrap(line, room)).collect();
+    let shows_all = ui.model.picking.whole || line.destroys.is_some() || parts.len() <= FIRST + 1;
+    let more = if shows_all {
+        String::new()
+    } else {
+        let rest = parts.split_off(FIRST);
+        format!("… {}, d shows all", format::count(rest.len(), "more row"))
+    };
     let mut row = Row::new(ui, width);
     row.gap(1)
         .left(&phase, 8, Role::Muted)
@@ -114,14 +127,14 @@ fn command_lines(ui: Ui<'_>, line: &PreviewLine, is_new: bool, width: usize) -> 
         .left(&line.name, name, Role::Text)
         .gap(1);
     let mut rows = Vec::new();
-    let lines: Vec<_> = line.command.lines().map(text::clean).collect();
-    for part in lines
-        .iter()
-        .filter(|line| !line.trim().is_empty())
-        .flat_map(|line| text::wrap(line, room))
-    {
+    for part in parts {
         row.to(front).text(part, Role::LogCommand);
         rows.push(std::mem::replace(&mut row, Row::new(ui, width)));
+    }
+    if !more.is_empty() {
+        row.to(front).text(&more, Role::Muted);
+        rows.push(row);
+        row = Row::new(ui, width);
     }
     if rows.is_empty() {
         rows.push(row);

@@ -18,7 +18,7 @@ use super::List;
 /// A silence that is worth a word.
 const SILENT: Duration = Duration::from_secs(15);
 /// A silence that is worth a second look. Never a reason to stop: restores are quiet.
-const VERY_SILENT: Duration = Duration::from_secs(120);
+const VERY_SILENT: Duration = Duration::from_mins(2);
 
 /// A shorter bar says nothing.
 const LEAST: usize = 5;

@@ -18,6 +18,8 @@ use super::super::{estimate, format, text};
 use super::row::Row;
 use super::warning;
 
+/// More figures of one step have no room in any row.
+const FIGURES: usize = 12;
 /// The command of a step to come is shown where this much of it can be seen.
 const COMMAND: usize = 24;
 /// That of another step, at the end of its row, where there is so much room to spare.
@@ -40,14 +42,17 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
         ..Titles::default()
     };
     let mut inner = ui.pane(area, buffer, has_keys, titles);
-    if warning::is_there(ui) && inner.height > 3 {
+    if inner.height > 3 {
+        let most = if inner.height > 8 { 2 } else { 1 };
+        let warning = warning::lines(ui, usize::from(inner.width), most);
+        let rows = u16::try_from(warning.len()).unwrap_or(1);
+        inner.height -= rows;
         let last = Rect {
-            y: inner.bottom() - 1,
-            height: 1,
+            y: inner.bottom(),
+            height: rows,
             ..inner
         };
-        warning::draw(ui, last, buffer);
-        inner.height -= 1;
+        ui.rows(last, buffer, &warning, 0);
     }
     let list = List::of(ui, run, usize::from(inner.width));
     let (rows, focus) = list.rows();
@@ -180,7 +185,7 @@ impl<'a> List<'a> {
     /// Sign, phase where it is a new one, and name.
     fn head(&self, sign: Sign, phase: Option<Phase>, name: &str, role: Role) -> Row<'a> {
         let mut row = Row::new(self.ui, self.width);
-        row.text(sign.sign, sign.role).gap(1);
+        row.text(sign.glyph, sign.role).gap(1);
         if self.phase > 0 {
             let phase = phase.map_or_else(String::new, |phase| phase.to_string());
             row.left(&phase, self.phase, Role::Muted);
@@ -261,7 +266,7 @@ impl<'a> List<'a> {
     }
 
     fn marks(row: &mut Row<'_>, step: &StepView) {
-        for mark in &step.marks {
+        for mark in step.marks.iter().take(FIGURES) {
             let at = format::seconds(mark.at, mark.resolution);
             row.whole(&format!("{} {at}", mark.name), Role::Muted);
         }

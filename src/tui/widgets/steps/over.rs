@@ -2,14 +2,14 @@
 
 use ratatui::text::Line;
 
-use crate::event::{EndState, Space, StepEnd};
+use crate::event::{EndState, Sample, Space, StepEnd};
 use crate::session::StepView;
 
 use super::super::super::format;
 use super::super::super::signs;
 use super::super::super::theme::Role;
 use super::super::row::Row;
-use super::List;
+use super::{FIGURES, List};
 
 impl List<'_> {
     pub(super) fn over(
@@ -62,19 +62,23 @@ impl List<'_> {
         {
             let sign = signs::of_proof(proof.verdict);
             let word = if proof.verdict { "" } else { " differs:" };
-            row.whole(
-                &format!("{} {}{word} {}", sign.sign, proof.by, proof.share),
-                sign.role,
-            );
-        }
-        let is_of = |of: &Option<crate::event::StepId>| of.as_ref() == Some(&step.step);
-        for sample in session.samples.iter().filter(|sample| is_of(&sample.step)) {
-            // The step's own seconds stand in their column.
-            let is_own = sample.unit == "s" && sample.name == step.planned.name;
-            if !is_own {
-                let value = format::value(sample.value, &sample.unit, sample.resolution);
-                row.whole(&format!("{} {value}", sample.name), Role::Text);
+            let short = format!("{} {}{word}", sign.glyph, proof.by);
+            // The verdict is shown, whatever room there is.
+            let is_told = row.whole(&format!("{short} {}", proof.share), sign.role)
+                || row.whole(short.trim_end_matches(':'), sign.role);
+            if !is_told {
+                row.gap(1).text(sign.glyph, sign.role);
             }
+        }
+        // The step's own seconds stand in their column.
+        let is_own = |sample: &Sample| sample.unit == "s" && sample.name == step.planned.name;
+        let of_step = session
+            .samples
+            .iter()
+            .filter(|sample| sample.step.as_ref() == Some(&step.step) && !is_own(sample));
+        for sample in of_step.take(FIGURES) {
+            let value = format::value(sample.value, &sample.unit, sample.resolution);
+            row.whole(&format!("{} {value}", sample.name), Role::Text);
         }
         let mut spaces: Vec<&Space> = Vec::new();
         for space in session
