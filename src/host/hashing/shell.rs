@@ -35,42 +35,57 @@ fn made_by(facts: &Facts) -> &'static str {
 struct Programs {
     files: String,
     meta: &'static str,
-    xattrs: String,
+    xattrs: &'static str,
 }
 
 impl Programs {
     fn of(facts: &Facts) -> Self {
-        // Each process writes a file of its own: lines of several would mix in a pipe.
+        // Each process writes a file of its own: lines of several would mix in a pipe. Every command
+        // stands alone, so that `set -e` sees its status: what cannot be read is never left out.
         let parallel = |command: &str| {
             format!(
-                r#"find . -type f -print0 | xargs -0 -r -n 256 -P "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" sh -c 'l=$1; shift; {command} "$@" >>"$l/part.$$"' sh "$l""#
+                r#"xargs -0 -r -n 256 -P "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" sh -c 'l=$1; shift; {command} "$@" >>"$l/part.$$"' sh "$l" <"$l/names""#
             )
         };
-        let plain = if gnu(facts, "find") && gnu(facts, "sha256sum") {
+        let is_gnu = gnu(facts, "find");
+        let plain = if is_gnu && gnu(facts, "sha256sum") {
             parallel("sha256sum --")
         } else {
             r#"find . -type f -exec sha256sum {} + >"$l/part.0""#.to_owned()
         };
         // openssl is three times as fast, but does not escape odd names.
-        let files = if facts.tools.contains_key("openssl") && gnu(facts, "find") {
+        let files = if facts.tools.contains_key("openssl") && is_gnu {
             format!(
-                r#"odd=$(find . -type f \( -name '*\\*' -o -name '*
-*' -o -name "*$(printf '\r')*" \) -print | head -n 1)
-if [ -z "$odd" ]; then {fast} && for p in "$l"/part.*; do [ -e "$p" ] || continue; sed 's/^\([0-9a-f]*\) \*/\1  /' "$p" >"$p.new" && mv "$p.new" "$p"; done; else {plain}; fi"#,
+                r#"find . -type f -print0 >"$l/names"
+find . -type f \( -name '*\\*' -o -name '*
+*' -o -name "*$(printf '\r')*" \) -print >"$l/odd"
+if [ -s "$l/odd" ]; then
+{plain}
+else
+{fast}
+for p in "$l"/part.*; do if [ -e "$p" ]; then sed 's/^\([0-9a-f]*\) \*/\1  /' "$p" >"$p.new"; mv "$p.new" "$p"; fi; done
+fi"#,
                 fast = parallel("openssl dgst -sha256 -r"),
             )
+        } else if is_gnu {
+            format!("find . -type f -print0 >\"$l/names\"\n{plain}")
         } else {
             plain
         };
-        let meta = if gnu(facts, "find") {
-            r"find . -mindepth 1 \( -type d -printf 'd %m %U %G 0 %p\0' -o -type l -printf 'l %m %U %G 1 %p -> %l\0' -o -printf '%y %m %U %G %n %p\0' \) | LC_ALL=C sort -z"
+        let meta = if is_gnu {
+            r#"find . -mindepth 1 \( -type d -printf 'd %m %U %G 0 %p\0' -o -type l -printf 'l %m %U %G 1 %p -> %l\0' -o -printf '%y %m %U %G %n %p\0' \) >"$l/found"
+LC_ALL=C sort -z <"$l/found" >"$l/meta""#
         } else {
-            "find . -mindepth 1 -exec stat -c '%F %a %u %g %h %N' {} + | LC_ALL=C sort"
+            r#"find . -mindepth 1 -exec stat -c '%F %a %u %g %h %N' {} + >"$l/found"
+LC_ALL=C sort <"$l/found" >"$l/meta""#
         };
-        let xattrs = if facts.tools.contains_key("getfattr") && gnu(facts, "find") {
-            r#"printf 'xattrs %s\n' "$(find . -mindepth 1 -print0 | LC_ALL=C sort -z | xargs -0 -r getfattr -h -d -m - -e hex -- 2>/dev/null | sha | cut -d' ' -f1)""#.to_owned()
+        let xattrs = if facts.tools.contains_key("getfattr") && is_gnu {
+            r#"find . -mindepth 1 -print0 >"$l/found"
+LC_ALL=C sort -z <"$l/found" >"$l/names"
+xargs -0 -r getfattr -h -d -m - -e hex -- <"$l/names" >"$l/xattrs"
+printf 'xattrs %s\n' "$(sha <"$l/xattrs" | cut -d' ' -f1)""#
         } else {
-            "echo 'xattrs no'".to_owned()
+            "echo 'xattrs no'"
         };
         Self {
             files,
@@ -98,11 +113,12 @@ mkdir -p -m 700 -- "$l"
 {SHA}
 cd -- {root}
 {files}
-cat "$l"/part.* 2>/dev/null | LC_ALL=C sort -k2 >"$l/files"
+for p in "$l"/part.*; do if [ -e "$p" ]; then cat "$p"; fi; done >"$l/lines"
+LC_ALL=C sort -k2 <"$l/lines" >"$l/files"
 rm -f "$l"/part.*
-{meta} >"$l/meta"
-printf 'count %s\n' "$(find . -type f -exec stat -c %s {{}} + | wc -l)"
-printf 'bytes %s\n' "$(find . -type f -exec stat -c %s {{}} + | awk '{{ s += $1 }} END {{ printf "%.0f", s }}')"
+{meta}
+find . -type f -exec stat -c %s {{}} + >"$l/sizes"
+awk '{{ s += $1 }} END {{ printf "count %d\nbytes %.0f\n", NR, s }}' "$l/sizes"
 printf 'files %s\n' "$(sha <"$l/files" | cut -d' ' -f1)"
 printf 'meta %s\n' "$(sha <"$l/meta" | cut -d' ' -f1)"
 {xattrs}
@@ -255,6 +271,52 @@ mod tests {
         std::fs::write(root.path().join("back\\slash"), b"e").unwrap();
         std::fs::write(root.path().join("new\nline"), b"f").unwrap();
         agree(root.path());
+    }
+
+    #[test]
+    fn what_may_not_be_read_is_never_left_out() {
+        let me = Command::new("id").arg("-u").output().unwrap();
+        if me.stdout != b"0\n" {
+            eprintln!("SKIPPED: only root can run something as somebody else");
+            return;
+        }
+        for (name, hide) in [("closed", "closed"), ("sub/closed", "sub")] {
+            let root = tempfile::tempdir().unwrap();
+            odd_tree(root.path());
+            let lists = tempfile::tempdir().unwrap();
+            std::fs::write(root.path().join(name), b"secret").unwrap();
+            let open = std::fs::Permissions::from_mode(0o777);
+            std::fs::set_permissions(root.path(), open.clone()).unwrap();
+            std::fs::set_permissions(lists.path(), open).unwrap();
+            let closed = std::fs::Permissions::from_mode(0o000);
+            std::fs::set_permissions(root.path().join(hide), closed).unwrap();
+            let folder = lists.path().join("l").display().to_string();
+            for facts in [gnu_facts(true), gnu_facts(false), Facts::default()] {
+                let lists = Lists {
+                    folder: folder.clone(),
+                };
+                let script = tree_script(&root.path().display().to_string(), &lists, &facts);
+                let out = Command::new("setpriv")
+                    .args([
+                        "--reuid=65534",
+                        "--regid=65534",
+                        "--clear-groups",
+                        "sh",
+                        "-c",
+                        &script,
+                    ])
+                    .output()
+                    .unwrap();
+                assert!(
+                    !out.status.success(),
+                    "{name}: {}",
+                    String::from_utf8_lossy(&out.stdout)
+                );
+                let said = String::from_utf8_lossy(&out.stderr);
+                assert!(said.contains(hide), "{name}: {said}");
+                Command::new("rm").args(["-rf", &folder]).status().unwrap();
+            }
+        }
     }
 
     #[test]
