@@ -115,11 +115,20 @@ impl Going {
 }
 
 impl Drop for Going {
+    /// A test that fails leaves nothing either: the session is stopped as an operator would.
     fn drop(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            let _ = child.kill();
-            let _ = child.wait();
+        let Some(mut child) = self.child.take() else {
+            return;
+        };
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        let _ = kill_process(pid, Signal::TERM);
+        let until = Instant::now() + PATIENCE / 3;
+        while Instant::now() < until && matches!(child.try_wait(), Ok(None)) {
+            let _ = self.lines.try_recv();
+            thread::sleep(Duration::from_millis(20));
         }
+        let _ = child.kill();
+        let _ = child.wait();
     }
 }
 

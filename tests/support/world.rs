@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -125,6 +126,15 @@ impl World {
         for folder in ["state", "state-lab"] {
             let left = tree(&self.path(folder));
             assert_eq!(left, [""; 0], "left in the state folder");
+        }
+    }
+}
+
+impl Drop for World {
+    /// What a test that failed left is taken away by the program itself.
+    fn drop(&mut self) {
+        if thread::panicking() && !entries(&self.path("state")).is_empty() {
+            let _ = self.command(&["recover", "--remove"]).output();
         }
     }
 }
