@@ -4,7 +4,15 @@
 //! file, a [`session`] is that stream folded; dashboards, reports and replays are views of a
 //! session.
 
+pub mod cli;
+pub mod commands;
+pub mod config;
+pub mod engine;
 pub mod event;
 pub mod host;
+pub mod method;
 pub mod progress;
+pub mod recording;
+pub mod report;
 pub mod session;
+pub mod tui;

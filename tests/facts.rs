@@ -1,4 +1,5 @@
 //! Facts of this machine, through each shell that a host may have.
+
 #![cfg(test)]
 
 #[path = "support/shells.rs"]

@@ -81,12 +81,6 @@ impl Binding {
     }
 }
 
-impl Default for BindingId {
-    fn default() -> Self {
-        Self(String::new())
-    }
-}
-
 /// What is protected and brought back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
@@ -164,7 +158,9 @@ impl Placement {
     #[must_use]
     pub fn same_disk(&self) -> Option<bool> {
         if self.original.host != self.copy.host {
-            return Some(false);
+            // A place without a host is one that nobody asked about.
+            let known = !self.original.host.is_empty() && !self.copy.host.is_empty();
+            return known.then_some(false);
         }
         if self.original.disks.is_empty() || self.copy.disks.is_empty() {
             // One mount point is one failure domain, whatever carries it.
@@ -201,4 +197,33 @@ pub struct Place {
     /// Free bytes for this user.
     #[serde(default)]
     pub free: super::Bytes,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(host: &str, at: &str, disks: &[&str]) -> Place {
+        Place {
+            host: host.into(),
+            at: at.into(),
+            disks: disks.iter().map(|&disk| disk.to_owned()).collect(),
+            ..Place::default()
+        }
+    }
+
+    #[test]
+    fn a_shared_disk_is_seen_and_an_unknown_one_is_not_made_up() {
+        let same = |original, copy| Placement { original, copy }.same_disk();
+        let here = || place("h1", "/srv", &["sda", "sdb"]);
+        assert_eq!(same(here(), place("h1", "/mnt", &["sdb"])), Some(true));
+        assert_eq!(same(here(), place("h1", "/mnt", &["sdc"])), Some(false));
+        assert_eq!(same(here(), place("h2", "/srv", &["sda"])), Some(false));
+        assert_eq!(same(here(), place("h1", "/mnt", &[])), None);
+        assert_eq!(same(here(), place("", "", &[])), None);
+        assert_eq!(
+            same(place("h1", "/srv", &[]), place("h1", "/srv", &[])),
+            Some(true)
+        );
+    }
 }

@@ -15,7 +15,10 @@ pub struct Bytes(pub u64);
 impl fmt::Display for Bytes {
     /// In binary units, e.g. `8.97 GiB`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&bytesize::ByteSize::b(self.0).display().iec().to_string())
+        f.pad(&format!(
+            "{:.2}",
+            bytesize::ByteSize::b(self.0).display().iec()
+        ))
     }
 }
 
@@ -50,7 +53,7 @@ impl Stamp {
     /// Seconds from `earlier` to here; negative where the clock was put back.
     #[must_use]
     pub fn seconds_since(self, earlier: Self) -> f64 {
-        (self.0 as f64 - earlier.0 as f64) / 1e9
+        (i128::from(self.0) - i128::from(earlier.0)) as f64 / 1e9
     }
 }
 
@@ -155,5 +158,18 @@ impl fmt::Display for Phase {
             Self::Verify => "verify",
             Self::Cleanup => "cleanup",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_show_two_decimals() {
+        assert_eq!(Bytes(0).to_string(), "0 B");
+        assert_eq!(Bytes(1023).to_string(), "1023 B");
+        assert_eq!(Bytes(9_628_654_680).to_string(), "8.97 GiB");
+        assert_eq!(Bytes(u64::MAX).to_string(), "16.00 EiB");
     }
 }

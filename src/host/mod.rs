@@ -5,6 +5,7 @@ pub mod hashing;
 mod local;
 pub mod scripted;
 mod sh;
+pub mod ssh;
 pub mod supervisor;
 
 use std::sync::Arc;

@@ -1,14 +1,50 @@
 //! How each tool's output is understood: one file a tool, pure functions.
 //!
 //! A reader is fed lines (see [`lines`]) and says what it found. It gives the same whatever
-//! pieces the output came in, and unknown text is never an error.
+//! pieces the output came in, and unknown text is never an error. [`reader`] makes one by its
+//! name in a method file; [`clamp`] turns what it says about progress into events.
+
+pub mod clamp;
+pub mod escape;
+pub mod lines;
+
+mod btrfs;
+mod curl;
+mod dd;
+mod diagnostics;
+mod durations;
+mod lftp;
+mod numbers;
+mod pattern;
+mod plain;
+mod prefix;
+mod pv;
+mod pve;
+mod qmrestore;
+mod registry;
+mod rsync;
+mod scp;
+mod sizes;
+mod tar;
+#[cfg(test)]
+mod testing;
+mod utf8;
+mod vmkfstools;
+mod vzdump;
+mod zfs_send;
+mod zstd;
 
 use crate::event::{ProgressKind, Stream};
+use numbers::Printed;
+
+pub use clamp::Clamp;
+pub use lines::Lines;
+pub use registry::{figures, gives, known, marks, reader};
 
 /// What a tool's output says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Finding {
-    /// How far it is. `percent` only where the tool says no bytes.
+    /// How far it is.
     Progress {
         /// How this is known.
         kind: ProgressKind,
@@ -16,7 +52,8 @@ pub enum Finding {
         done: Option<u64>,
         /// Bytes in all.
         total: Option<u64>,
-        /// Percent.
+        /// Percent as the tool prints it, which is cut and never more than the truth; absent
+        /// where it prints none, or means something else by it.
         percent: Option<f64>,
     },
     /// A named moment (`100 %`, `freeze`), timed by when its line came, or by the seconds since
@@ -27,7 +64,8 @@ pub enum Finding {
         /// Seconds since the tool's begin, where the line tells.
         at: Option<f64>,
     },
-    /// A named value, for later steps: an archive's name.
+    /// A named value, for later steps: an archive's name. Where one name comes again, the last
+    /// one holds.
     Value {
         /// Its name, as `gives` uses it.
         name: &'static str,
@@ -40,15 +78,55 @@ pub enum Finding {
         name: &'static str,
         /// Value in `unit`.
         value: f64,
-        /// `s`, `B` or `B/s`.
+        /// `s`, `B`, `B/s`, `%`, or `×` for a plain ratio.
         unit: &'static str,
         /// How fine it was printed, in `unit`.
         resolution: f64,
     },
-    /// The tool warns.
+    /// The tool warns; this alone is no failure.
     Warning(String),
-    /// The tool says why it fails: the first of these is the root cause.
+    /// The tool says why it fails: the first of these is the root cause. It counts only where
+    /// the tool's status says that it failed; a weak one is told at the end, and only where
+    /// nothing better is known.
     Cause(String),
+}
+
+impl Finding {
+    fn mark(name: &'static str) -> Self {
+        Self::Mark { name, at: None }
+    }
+
+    fn value(name: &'static str, value: &str) -> Self {
+        Self::Value {
+            name,
+            value: value.to_owned(),
+        }
+    }
+
+    fn figure(name: &'static str, printed: Printed, unit: &'static str) -> Self {
+        Self::Figure {
+            name,
+            value: printed.value,
+            unit,
+            resolution: printed.resolution,
+        }
+    }
+
+    fn bytes(name: &'static str, printed: Printed) -> Self {
+        Self::figure(name, printed, "B")
+    }
+
+    fn exact_bytes(name: &'static str, bytes: u64) -> Self {
+        Self::bytes(name, Printed::exact(bytes))
+    }
+
+    fn seconds(name: &'static str, printed: Printed) -> Self {
+        Self::figure(name, printed, "s")
+    }
+
+    fn rate(printed: Printed) -> Self {
+        Self::figure("rate", printed, "B/s")
+    }
 }
 
 /// A whole line of a tool's output, without its end.
@@ -56,7 +134,8 @@ pub enum Finding {
 pub struct Line<'a> {
     /// Where it came from.
     pub stream: Stream,
-    /// Text; what is not UTF-8 has been replaced. Long lines are cut.
+    /// Text; what is not UTF-8 has been replaced, control characters but tabs are gone. Long
+    /// lines are cut.
     pub text: &'a str,
     /// Ended by a carriage return: the next line overwrites it.
     pub rewritten: bool,

@@ -21,6 +21,8 @@ pub struct Left {
     pub at: Nanos,
     /// How to find and undo it.
     pub intended: Intended,
+    /// What `find` printed, once it was there.
+    pub found: Option<String>,
     /// Where it stands.
     pub state: LeftState,
 }
@@ -48,6 +50,7 @@ impl Ledger {
                     leave: leave.leave.clone(),
                     at: t,
                     intended: intended.clone(),
+                    found: None,
                     state: LeftState::Intended,
                 });
                 if let (Some(state), Some(left)) = (state, self.entries.last_mut()) {
@@ -81,9 +84,82 @@ impl Left {
     fn advance(&mut self, state: &LeaveState) {
         match state {
             LeaveState::Intended(_) => {}
-            LeaveState::Found { found } => self.state = LeftState::Found(found.clone()),
+            LeaveState::Found { found } => {
+                self.found = Some(found.clone());
+                self.state = LeftState::Found(found.clone());
+            }
             LeaveState::Undone => self.state = LeftState::Undone,
             LeaveState::Kept { why } => self.state = LeftState::Kept(why.clone()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::LeaveKind;
+
+    fn intended(name: &str) -> LeaveState {
+        LeaveState::Intended(Intended {
+            run: "r1".into(),
+            step: "s1".into(),
+            host: "h1".into(),
+            name: name.into(),
+            kind: LeaveKind::Copy,
+            find: "ls".into(),
+            undo: "rm".into(),
+        })
+    }
+
+    fn found(text: &str) -> LeaveState {
+        LeaveState::Found { found: text.into() }
+    }
+
+    fn ledger(told: &[(&str, LeaveState)]) -> Ledger {
+        let mut ledger = Ledger::default();
+        for (leave, state) in told {
+            let leave = Leave {
+                leave: (*leave).into(),
+                state: state.clone(),
+            };
+            ledger.apply(Nanos(0), &leave);
+        }
+        ledger
+    }
+
+    fn out(ledger: &Ledger) -> Vec<&str> {
+        let names = ledger.still_out().map(|left| left.leave.as_str());
+        names.collect()
+    }
+
+    #[test]
+    fn what_was_made_last_is_undone_first() {
+        let ledger = ledger(&[
+            ("a", intended("sandbox")),
+            ("b", intended("archive")),
+            ("b", found("x.tar")),
+            ("c", intended("mount")),
+            ("c", LeaveState::Undone),
+        ]);
+        assert_eq!(out(&ledger), ["b", "a"]);
+        assert_eq!(ledger.entries[1].state, LeftState::Found("x.tar".into()));
+    }
+
+    #[test]
+    fn what_is_kept_is_still_out_until_it_is_undone() {
+        let kept = LeaveState::Kept {
+            why: "a check failed".into(),
+        };
+        let told = [("a", intended("archive")), ("a", kept)];
+        assert_eq!(out(&ledger(&told)), ["a"]);
+        let [first, second] = told;
+        assert!(out(&ledger(&[first, second, ("a", LeaveState::Undone)])).is_empty());
+    }
+
+    #[test]
+    fn a_change_that_came_before_its_intention_is_not_lost() {
+        let ledger = ledger(&[("a", found("x.tar")), ("a", intended("archive"))]);
+        assert_eq!(ledger.entries[0].state, LeftState::Found("x.tar".into()));
+        assert_eq!(ledger.entries.len(), 1);
     }
 }

@@ -1,57 +1,259 @@
 //! Every step's output as lines, in bounded memory.
 
-use crate::event::{Gap, LogChunk, Nanos, StepId, Stream};
+mod pages;
+mod screen;
+mod search;
 
-/// Lines of all steps; the oldest go when the store is full.
-#[derive(Debug, Default)]
-pub struct LogStore {}
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::event::{Bytes, Gap, LogChunk, Nanos, StepId, Stream};
+use pages::Pages;
+use screen::Screen;
+pub use search::Direction;
+
+/// Most bytes that all lines, their index and what is kept to make them may take.
+pub const MOST_BYTES: usize = 64 << 20;
+/// A chunk is taken in pieces of this size, and room is made after each.
+const PIECE: usize = 64 << 10;
+/// What one piece can take at worst: as many empty lines as it has bytes (14 bytes each with
+/// their share of a page), and one page that doubles its room.
+const WORST: usize = 4 << 20;
+/// Where the biggest step is smaller than this and the store is full, the number of steps is
+/// what fills it: then the oldest steps go.
+const SMALL: usize = 16 << 10;
+
+/// Lines of all steps, each in the order in which they were completed; the oldest lines of the
+/// step that has most go when the store is full.
+///
+/// A line that is still being written stands at the end of its step; there is at most one a
+/// stream.
+pub struct LogStore {
+    steps: BTreeMap<StepId, Step>,
+    bytes: usize,
+    most: usize,
+    /// Steps that came so far: the age of one.
+    born: u64,
+}
+
+struct Step {
+    pages: Pages,
+    out: Screen,
+    err: Screen,
+    dropped: u64,
+    born: u64,
+    /// What was counted for it in the store's `bytes`.
+    counted: usize,
+}
 
 /// One line, ready to be shown: no control character is left in it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogLine<'a> {
-    /// When its first byte came.
+    /// When its first character came; where it was rewritten, that of what stands now.
     pub at: Nanos,
     /// Which stream.
     pub stream: Stream,
-    /// Text.
+    /// Text, at most 4 KiB; `…` at the end of one that was longer.
     pub text: &'a str,
 }
 
+impl Default for LogStore {
+    fn default() -> Self {
+        Self::with_most(MOST_BYTES)
+    }
+}
+
 impl LogStore {
+    /// A store that takes at most so many bytes; no less than 8 MiB are of use.
+    #[must_use]
+    pub fn with_most(bytes: usize) -> Self {
+        Self {
+            steps: BTreeMap::new(),
+            bytes: 0,
+            most: bytes.saturating_sub(WORST),
+            born: 0,
+        }
+    }
+
     /// Takes a chunk.
     pub fn push(&mut self, t: Nanos, chunk: &LogChunk) {
-        let _ = (t, chunk);
+        match chunk.bytes() {
+            Some(bytes) => {
+                for piece in bytes.chunks(PIECE) {
+                    self.change(&chunk.step, |step| step.take(t, chunk.stream, piece));
+                }
+            }
+            None => self.change(&chunk.step, |step| {
+                step.remark(t, chunk.stream, "[output that cannot be decoded]");
+            }),
+        }
     }
 
-    /// Marks that output is missing.
+    /// Marks that output is missing, by a line of its own.
     pub fn gap(&mut self, t: Nanos, gap: &Gap) {
-        let _ = (t, gap);
+        let text = match gap.bytes {
+            Some(bytes) => format!("[{} of output are not here]", Bytes(bytes)),
+            None => "[some output is not here]".to_owned(),
+        };
+        self.change(&gap.step, |step| step.remark(t, gap.stream, &text));
     }
 
-    /// How many lines of a step are kept.
+    /// How many lines of a step are kept, with those still being written.
     #[must_use]
     pub fn len(&self, step: &StepId) -> usize {
-        let _ = step;
-        0
+        self.steps.get(step).map_or(0, Step::len)
     }
 
     /// How many of its lines were dropped before the first one kept.
     #[must_use]
     pub fn dropped(&self, step: &StepId) -> u64 {
-        let _ = step;
-        0
+        self.steps.get(step).map_or(0, |step| step.dropped)
     }
 
     /// Line `at` of a step, from 0.
     #[must_use]
     pub fn line(&self, step: &StepId, at: usize) -> Option<LogLine<'_>> {
-        let _ = (step, at);
-        None
+        self.steps.get(step)?.line(at)
     }
 
     /// Bytes that the store takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        0
+        self.bytes
+    }
+
+    fn change(&mut self, id: &StepId, change: impl FnOnce(&mut Step)) {
+        if !self.steps.contains_key(id) {
+            self.born += 1;
+            self.steps.insert(id.clone(), Step::new(self.born));
+        }
+        if let Some(step) = self.steps.get_mut(id) {
+            change(step);
+            let now = step.bytes() + id.as_str().len();
+            self.bytes = self.bytes - step.counted + now;
+            step.counted = now;
+        }
+        if self.bytes > self.most {
+            self.make_room();
+        }
+    }
+
+    // Drops pages of the biggest step until it is no longer the biggest, then of the next.
+    fn make_room(&mut self) {
+        while self.bytes > self.most {
+            let mut sizes = self.steps.values().map(|step| step.counted);
+            let Some(first) = sizes.next() else {
+                return;
+            };
+            let (biggest, second) = sizes.fold((first, 0), |(biggest, second), size| {
+                (biggest.max(size), second.max(size.min(biggest)))
+            });
+            let Some((id, step)) = self
+                .steps
+                .iter_mut()
+                .find(|(_, step)| step.counted == biggest)
+            else {
+                return;
+            };
+            if biggest < SMALL || step.pages.len() == 0 {
+                self.forget_oldest();
+                continue;
+            }
+            while self.bytes > self.most && step.counted >= second && step.pages.len() > 0 {
+                step.dropped += step.pages.drop_first() as u64;
+                let now = step.bytes() + id.as_str().len();
+                self.bytes = self.bytes - step.counted + now;
+                step.counted = now;
+            }
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        let mut ages: Vec<u64> = self.steps.values().map(|step| step.born).collect();
+        ages.sort_unstable();
+        let gone = (ages.len() / 4).max(1);
+        let young = ages.get(gone).copied().unwrap_or(u64::MAX);
+        self.steps.retain(|_, step| step.born >= young);
+        self.bytes = self.steps.values().map(|step| step.counted).sum();
     }
 }
+
+impl fmt::Debug for LogStore {
+    /// What a store holds, without its up to 64 MiB of text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map()
+            .entries(self.steps.iter().map(|(id, step)| {
+                let last = step.len().checked_sub(1).and_then(|last| step.line(last));
+                (id, (step.dropped, step.len(), last))
+            }))
+            .finish()
+    }
+}
+
+impl Step {
+    fn new(born: u64) -> Self {
+        Self {
+            pages: Pages::default(),
+            out: Screen::default(),
+            err: Screen::default(),
+            dropped: 0,
+            born,
+            counted: 0,
+        }
+    }
+
+    fn take(&mut self, t: Nanos, stream: Stream, bytes: &[u8]) {
+        let pages = &mut self.pages;
+        let screen = match stream {
+            Stream::Out => &mut self.out,
+            Stream::Err => &mut self.err,
+        };
+        screen.feed(t, bytes, &mut |at, line| pages.push(at, stream, line));
+    }
+
+    fn remark(&mut self, t: Nanos, stream: Stream, text: &str) {
+        let pages = &mut self.pages;
+        let screen = match stream {
+            Stream::Out => &mut self.out,
+            Stream::Err => &mut self.err,
+        };
+        screen.close(&mut |at, line| pages.push(at, stream, line));
+        pages.push(t, stream, text);
+    }
+
+    fn len(&self) -> usize {
+        self.pages.len()
+            + usize::from(self.out.open().is_some())
+            + usize::from(self.err.open().is_some())
+    }
+
+    fn line(&self, at: usize) -> Option<LogLine<'_>> {
+        match at.checked_sub(self.pages.len()) {
+            None => self.pages.line(at),
+            Some(open) => self.open().into_iter().flatten().nth(open),
+        }
+    }
+
+    // The lines still being written, in the order in which they were begun.
+    fn open(&self) -> [Option<LogLine<'_>>; 2] {
+        let out = open_line(Stream::Out, &self.out);
+        let err = open_line(Stream::Err, &self.err);
+        match (&out, &err) {
+            (Some(one), Some(other)) if other.at < one.at => [err, out],
+            _ => [out, err],
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        // A map's node and its share of the tree above it come on top.
+        self.pages.bytes() + self.out.bytes() + self.err.bytes() + size_of::<(StepId, Self)>() * 2
+    }
+}
+
+fn open_line(stream: Stream, screen: &Screen) -> Option<LogLine<'_>> {
+    let (at, text) = screen.open()?;
+    Some(LogLine { at, stream, text })
+}
+
+#[cfg(test)]
+mod tests;

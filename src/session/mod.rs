@@ -4,21 +4,31 @@
 
 mod ledger;
 mod log;
+mod remarks;
+mod series;
+#[cfg(test)]
+pub(crate) mod story;
 mod tally;
+mod text;
 mod verdict;
+mod view;
+mod warnings;
 
 use std::collections::BTreeMap;
 
 use crate::event::{
-    Act, ActKind, Ask, Binding, BindingId, End, EndState, Event, Facts, Header, HostChange, Labels,
-    Lock, Mark, Nanos, Note, PlannedCommand, Progress, Proof, Published, RunId, RunState, Sample,
-    Space, StepEnd, StepId, StepState, What,
+    Act, ActKind, Ask, Binding, BindingId, End, Event, Header, HostChange, Labels, Lock, Nanos,
+    Note, PlannedCommand, Progress, Proof, Published, RunId, RunState, Sample, Space, StepId,
+    StepState, What,
 };
 
 pub use ledger::{Ledger, Left, LeftState};
-pub use log::{LogLine, LogStore};
-pub use tally::{Row, Series, Tally, TimeColumn};
-pub use verdict::{Says, Verdict, compare};
+pub use log::{Direction, LogLine, LogStore, MOST_BYTES};
+pub use series::{Series, median, range_holds_median};
+pub use tally::{Row, Tally, TimeColumn, space_figures};
+pub use text::{clean, is_unsafe};
+pub use verdict::{Says, Verdict, compare, place_name};
+pub use view::{HostView, RunStage, RunView, StepView};
 
 /// What is known so far.
 #[derive(Debug, Default)]
@@ -41,8 +51,10 @@ pub struct Session {
     pub published: Vec<Published>,
     /// What was left where.
     pub ledger: Ledger,
-    /// Notes, with when they came.
+    /// Notes, with when they came; of more than 10 000 only how many ([`Session::notes_left_out`]).
     pub notes: Vec<(Nanos, Note)>,
+    /// Notes that came after so many that no more are kept.
+    pub notes_left_out: u64,
     /// What the operator did, with when.
     pub acts: Vec<(Nanos, Act)>,
     /// Questions that wait for an answer.
@@ -55,85 +67,31 @@ pub struct Session {
     pub now: Nanos,
     /// How many events were applied.
     pub events: u64,
-    /// Events of later versions, kept but not understood: by name, how many.
+    /// Events of later versions, not understood: by name, how many.
     pub unknown: BTreeMap<String, u64>,
-    /// Which run each step belongs to.
+    /// Events of steps that nobody planned: kept out of the figures.
+    pub stray: u64,
+    /// The highest number of an event, plus one: so many there should be.
+    pub due: u64,
+    /// Which run and which of its steps each step is.
     index: BTreeMap<StepId, (usize, usize)>,
+    /// Which run each id is.
+    by_run: BTreeMap<RunId, usize>,
 }
 
-/// A host.
-#[derive(Debug, Default, Clone)]
-pub struct HostView {
-    /// Its last change.
-    pub change: Option<HostChange>,
-    /// When that was.
-    pub at: Nanos,
-    /// Its facts.
-    pub facts: Option<Facts>,
-}
-
-/// A run.
-#[derive(Debug, Clone)]
-pub struct RunView {
-    /// Its id.
-    pub run: RunId,
-    /// What is run.
-    pub binding: BindingId,
-    /// Repetition, from 1.
-    pub rep: u32,
-    /// Series.
-    pub series: String,
-    /// Labels.
-    pub labels: Labels,
-    /// Where it stands.
-    pub state: RunStage,
-    /// When it started.
-    pub started: Option<Nanos>,
-    /// When it ended.
-    pub ended: Option<Nanos>,
-    /// Its steps, in the order in which they came.
-    pub steps: Vec<StepView>,
-}
-
-/// Where a run stands.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RunStage {
-    /// In the plan.
-    Queued,
-    /// Going on.
-    Running,
-    /// Over, with the root cause where it is not good.
-    Ended(EndState, Option<String>),
-}
-
-/// A step of a run.
-#[derive(Debug, Clone)]
-pub struct StepView {
-    /// Its id.
-    pub step: StepId,
-    /// What was planned.
-    pub planned: PlannedCommand,
-    /// When it started.
-    pub started: Option<Nanos>,
-    /// How it ended.
-    pub end: Option<StepEnd>,
-    /// When that was.
-    pub ended: Option<Nanos>,
-    /// Its last progress.
-    pub progress: Option<Progress>,
-    /// Bytes done over time, for a sparkline: (when, bytes), thinned to at most 256.
-    pub rate: Vec<(Nanos, u64)>,
-    /// Named moments.
-    pub marks: Vec<Mark>,
-    /// When its last output came.
-    pub last_output: Option<Nanos>,
-}
+/// A tool can be made to warn without end; memory has one.
+const MOST_NOTES: usize = 10_000;
+/// Marks of a step that are kept.
+const MOST_MARKS: usize = 1_000;
+/// Names of unknown events that are kept, and how long one may be.
+const MOST_NAMES: usize = 100;
 
 impl Session {
-    /// Takes one event. Any order is taken; what does not fit (a step of no run) is kept out of
-    /// the figures and counted.
+    /// Takes one event. Any order is taken; what does not fit (a step that nobody planned) is
+    /// kept out of the figures and counted.
     pub fn apply(&mut self, event: &Event) {
         self.events += 1;
+        self.due = self.due.max(event.seq.saturating_add(1));
         self.now = self.now.max(event.t);
         let t = event.t;
         match &event.what {
@@ -150,32 +108,36 @@ impl Session {
             What::Run(change) => self.run(t, &change.run, &change.state),
             What::Step(change) => self.step(t, &change.step, &change.state),
             What::Log(chunk) => {
-                if let Some(step) = self.step_mut(&chunk.step) {
-                    step.last_output = Some(t);
-                }
+                self.with_step(&chunk.step, |step| step.last_output = Some(t));
                 self.log.push(t, chunk);
             }
             What::Gap(gap) => self.log.gap(t, gap),
             What::Progress(progress) => self.progress(t, progress),
-            What::Mark(mark) => {
-                if let Some(step) = self.step_mut(&mark.step) {
+            What::Mark(mark) => self.with_step(&mark.step, |step| {
+                if step.marks.len() < MOST_MARKS {
                     step.marks.push(mark.clone());
                 }
-            }
+            }),
             What::Value(_) => {}
             What::Sample(sample) => self.samples.push(sample.clone()),
             What::Space(space) => self.spaces.push(space.clone()),
             What::Proof(proof) => self.proofs.push(proof.clone()),
             What::Published(figure) => self.published.push(figure.clone()),
             What::Leave(leave) => self.ledger.apply(t, leave),
-            What::Note(note) => self.notes.push((t, note.clone())),
+            What::Note(note) => {
+                if self.notes.len() < MOST_NOTES {
+                    self.notes.push((t, note.clone()));
+                } else {
+                    self.notes_left_out += 1;
+                }
+            }
             What::End(end) => self.end = Some(end.clone()),
             What::Unknown(map) => {
-                let name = map
-                    .get("ev")
-                    .and_then(|ev| ev.as_str())
-                    .unwrap_or("?")
-                    .to_owned();
+                let name = map.get("ev").and_then(|ev| ev.as_str()).unwrap_or("?");
+                let mut name: String = name.chars().take(MOST_NAMES).collect();
+                if self.unknown.len() >= MOST_NAMES && !self.unknown.contains_key(&name) {
+                    "…".clone_into(&mut name);
+                }
                 *self.unknown.entry(name).or_default() += 1;
             }
         }
@@ -186,10 +148,10 @@ impl Session {
             self.hosts.entry(name.clone()).or_default().facts = Some(facts.clone());
         }
         for planned in &header.plan.runs {
-            self.run_entry(&planned.run, |view| {
+            if let Some((_, view)) = self.run_entry(&planned.run) {
                 view.binding = planned.binding.clone();
                 view.rep = planned.rep;
-            });
+            }
         }
         self.header = Some(header.clone());
     }
@@ -203,12 +165,16 @@ impl Session {
         view.at = t;
     }
 
-    fn run_entry(&mut self, run: &RunId, change: impl FnOnce(&mut RunView)) {
-        if !self.runs.iter().any(|view| view.run == *run) {
+    fn run_entry(&mut self, run: &RunId) -> Option<(usize, &mut RunView)> {
+        let at = if let Some(at) = self.by_run.get(run) {
+            *at
+        } else {
+            self.by_run.insert(run.clone(), self.runs.len());
             self.runs.push(RunView {
                 run: run.clone(),
                 binding: BindingId::default(),
                 rep: 0,
+                order: 0,
                 series: String::new(),
                 labels: Labels::new(),
                 state: RunStage::Queued,
@@ -216,24 +182,27 @@ impl Session {
                 ended: None,
                 steps: Vec::new(),
             });
-        }
-        if let Some(view) = self.runs.iter_mut().find(|view| view.run == *run) {
-            change(view);
-        }
+            self.runs.len() - 1
+        };
+        self.runs.get_mut(at).map(|view| (at, view))
     }
 
     fn run(&mut self, t: Nanos, run: &RunId, state: &RunState) {
-        self.run_entry(run, |view| match state {
+        let Some((_, view)) = self.run_entry(run) else {
+            return;
+        };
+        match state {
             RunState::Queued => {}
             RunState::Started {
                 binding,
                 rep,
+                order,
                 series,
                 labels,
-                ..
             } => {
                 view.binding = binding.clone();
                 view.rep = *rep;
+                view.order = *order;
                 view.series.clone_from(series);
                 view.labels.clone_from(labels);
                 view.started = Some(t);
@@ -245,72 +214,78 @@ impl Session {
                 view.state = RunStage::Ended(*end, cause.clone());
                 view.ended = Some(t);
             }
-        });
+        }
     }
 
     fn step(&mut self, t: Nanos, id: &StepId, state: &StepState) {
-        if let StepState::Planned(planned) = state {
-            if self.index.contains_key(id) {
-                return;
-            }
-            self.run_entry(&planned.run, |_| {});
-            let Some(at) = self.runs.iter().position(|view| view.run == planned.run) else {
-                return;
-            };
-            if let Some(run) = self.runs.get_mut(at) {
-                self.index.insert(id.clone(), (at, run.steps.len()));
-                run.steps.push(StepView {
-                    step: id.clone(),
-                    planned: planned.clone(),
-                    started: None,
-                    end: None,
-                    ended: None,
-                    progress: None,
-                    rate: Vec::new(),
-                    marks: Vec::new(),
-                    last_output: None,
-                });
-            }
-            return;
-        }
-        let Some(step) = self.step_mut(id) else {
-            return;
-        };
         match state {
-            StepState::Started => step.started = Some(t),
-            StepState::Ended(end) => {
+            StepState::Planned(planned) => self.planned(id, planned),
+            StepState::Started => self.with_step(id, |step| step.started = Some(t)),
+            StepState::Ended(end) => self.with_step(id, |step| {
                 step.end = Some(end.clone());
                 step.ended = Some(t);
-            }
-            StepState::Planned(_) => {}
+            }),
         }
+    }
+
+    fn planned(&mut self, id: &StepId, planned: &PlannedCommand) {
+        if self.index.contains_key(id) {
+            return;
+        }
+        let Some((at, run)) = self.run_entry(&planned.run) else {
+            return;
+        };
+        let place = (at, run.steps.len());
+        run.steps.push(StepView {
+            step: id.clone(),
+            planned: planned.clone(),
+            started: None,
+            end: None,
+            ended: None,
+            progress: None,
+            highest: 0.0,
+            rate: Vec::new(),
+            marks: Vec::new(),
+            last_output: None,
+        });
+        self.index.insert(id.clone(), place);
     }
 
     fn progress(&mut self, t: Nanos, progress: &Progress) {
-        let Some(step) = self.step_mut(&progress.step) else {
-            return;
-        };
-        if let Some(done) = progress.done {
-            step.rate.push((t, done.0));
-            if step.rate.len() > 256 {
-                let mut at = 0;
-                step.rate.retain(|_| {
-                    at += 1;
-                    at % 2 == 0
-                });
+        self.with_step(&progress.step, |step| {
+            if let Some(done) = progress.done {
+                step.rate.push((t, done.0));
+                if step.rate.len() > 256 {
+                    // Every second one, and the newest.
+                    let mut at = 0;
+                    step.rate.retain(|_| {
+                        at += 1;
+                        at % 2 == 1
+                    });
+                }
             }
-        }
-        // Percent never falls, whatever was recorded.
-        let mut next = progress.clone();
-        if let Some(before) = step.progress.as_ref().and_then(|known| known.percent) {
-            next.percent = next.percent.map(|percent| percent.max(before));
-        }
-        step.progress = Some(next);
+            let mut next = progress.clone();
+            next.percent = next.percent.filter(|percent| percent.is_finite());
+            if let Some(percent) = &mut next.percent {
+                // Whatever was recorded: it never falls, also over a time when none could be
+                // told, and the end of the work is told by the step's end alone.
+                let most = if step.end.is_some() { 100.0 } else { 99.0 };
+                *percent = percent.min(most).max(step.highest);
+                step.highest = *percent;
+            }
+            step.progress = Some(next);
+        });
     }
 
-    fn step_mut(&mut self, id: &StepId) -> Option<&mut StepView> {
-        let (run, step) = *self.index.get(id)?;
-        self.runs.get_mut(run)?.steps.get_mut(step)
+    fn with_step(&mut self, id: &StepId, change: impl FnOnce(&mut StepView)) {
+        let step = self
+            .index
+            .get(id)
+            .and_then(|&(run, step)| self.runs.get_mut(run)?.steps.get_mut(step));
+        match step {
+            Some(step) => change(step),
+            None => self.stray += 1,
+        }
     }
 
     /// A step by its id.
@@ -323,7 +298,15 @@ impl Session {
     /// A run by its id.
     #[must_use]
     pub fn run_view(&self, id: &RunId) -> Option<&RunView> {
-        self.runs.iter().find(|view| view.run == *id)
+        self.runs.get(*self.by_run.get(id)?)
+    }
+
+    /// The run that a note is about: told by itself, or by its step.
+    #[must_use]
+    pub fn run_of<'a>(&'a self, note: &'a Note) -> Option<&'a RunId> {
+        note.run
+            .as_ref()
+            .or_else(|| Some(&self.step_view(note.step.as_ref()?)?.planned.run))
     }
 
     /// The run that goes on; the last one that ended where none does.
@@ -356,3 +339,6 @@ impl Session {
             .is_some_and(|(_, act)| act.act == ActKind::Pause)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use comeback::event::Facts;
 use comeback::host::facts::{Wanted, probe};
-use comeback::host::hashing::{Digests, Watch, hash_script, hash_tree};
+use comeback::host::hashing::{Counted, Lists, hash_tree, parse, tree_script};
 use comeback::host::supervisor::{Journal, Launch, Supervisor, pipe_script};
+use tokio_util::sync::CancellationToken;
 
 use crate::bench::{LIMIT, gather, until};
 use crate::machine::Small;
@@ -98,17 +100,25 @@ async fn everything_works_on_a_small_machine() {
 
         let tree = machine.root().join("tmp/tree");
         std::fs::create_dir(&tree).unwrap();
-        std::fs::write(tree.join("a\nb\\c"), "x").unwrap();
+        std::fs::write(tree.join("a b"), "x").unwrap();
         std::os::unix::fs::symlink("a\tb", tree.join("link")).unwrap();
-        let script = hash_script("/tmp/tree", "/tmp/kept").unwrap();
+        let lists = Lists {
+            folder: "/tmp/kept".to_owned(),
+        };
+        let facts = Facts::default();
+        let script = tree_script("/tmp/tree", &lists, &facts);
         let mut job = supervisor
             .launch("s5", &script, Launch::default())
             .await
             .unwrap();
-        let digests = Digests::parse(&gather(&mut job).await.out).unwrap();
-        let here = hash_tree(tree, 1, Watch::default()).await.unwrap().digests;
-        assert!(digests.same_content(&here) && digests.same_metadata(&here));
-        assert_eq!((digests.xattrs, digests.tool.as_str()), (None, "sha256sum"));
+        let said = gather(&mut job).await.out;
+        let there = parse(&String::from_utf8(said).unwrap(), &facts).unwrap();
+        let here = hash_tree(&tree, 1, &CancellationToken::new(), &Counted::default()).unwrap();
+        assert_eq!(
+            (&there.files, there.count, there.bytes),
+            (&here.files, 1, 1)
+        );
+        assert!(there.meta.is_some() && there.xattrs.is_none());
 
         tokio::time::timeout(LIMIT, supervisor.finish(Journal::Remove))
             .await

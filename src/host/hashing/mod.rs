@@ -1,105 +1,90 @@
-//! What a tree or a file is, as sha256: on this machine in this process, elsewhere as shell text
-//! that gives the same. `docs/manifest.md` defines it.
+//! What a tree is, as digests: its regular files, and everything else about it.
+//!
+//! The two lists are defined in `docs/manifest.md`. On this machine they are made in this process,
+//! on several threads; on others by a shell script with the programs that are there.
 
-mod digests;
-mod lines;
-mod script;
+mod shell;
 mod tree;
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+pub use shell::{Lists, compare_script, file_script, parse, tree_script};
+pub use tree::{Counted, HashError, hash_file, hash_tree, hex};
 
-use tokio_util::sync::CancellationToken;
-
-pub use self::digests::{Difference, Digests, FileDigest, Manifest};
-pub use self::script::{compare_script, hash_file_script, hash_script};
-
-/// How a hashing is watched and ended, from elsewhere.
-#[derive(Debug, Clone, Default)]
-pub struct Watch {
-    /// Ends it.
-    pub cancel: CancellationToken,
-    /// Bytes hashed so far.
-    pub done: Arc<AtomicU64>,
+/// Digests of a tree or file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Manifest {
+    /// sha256 of the list of regular files, in hexadecimal.
+    pub files: String,
+    /// sha256 of the list of types, modes, owners and links; absent for a single file.
+    pub meta: Option<String>,
+    /// sha256 of all extended attributes; absent where nothing can read them.
+    pub xattrs: Option<String>,
+    /// Bytes of all regular files.
+    pub bytes: u64,
+    /// Number of regular files.
+    pub count: u64,
+    /// What made it: two manifests are compared in full only where this is the same.
+    pub made_by: String,
+    /// Lines of the list of files, where it was made in this process.
+    pub file_lines: Vec<Vec<u8>>,
+    /// Records of the list of metadata, where it was made in this process.
+    pub meta_lines: Vec<Vec<u8>>,
 }
 
-/// Why there is no hash.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum HashError {
-    /// Something cannot be read. It is never left out instead.
-    #[error("{path}: cannot {what}: {why}")]
-    Unreadable {
-        /// What.
-        path: Shown,
-        /// What was tried.
-        what: &'static str,
-        /// Why not.
-        why: String,
-    },
-    /// It was ended from elsewhere.
-    #[error("the hashing was stopped")]
-    Stopped,
-    /// A path that no shell can take.
-    #[error("{0:?} holds a NUL byte, which no path can")]
-    Nul(String),
-}
+impl Manifest {
+    /// Whether both are of the same tree, as far as both know.
+    #[must_use]
+    pub fn same_as(&self, other: &Self) -> bool {
+        self.files == other.files
+            && (self.count, self.bytes) == (other.count, other.bytes)
+            && (self.made_by != other.made_by
+                || (self.meta == other.meta && self.xattrs == other.xattrs))
+    }
 
-/// A path in a message, without control characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown(pub PathBuf);
-
-impl std::fmt::Display for Shown {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for c in self.0.to_string_lossy().chars() {
-            if c.is_control() {
-                write!(f, "{}", c.escape_default())?;
-            } else {
-                write!(f, "{c}")?;
+    /// What both compare, in words.
+    #[must_use]
+    pub fn compares(&self, other: &Self) -> String {
+        let mut parts = vec!["sha256 of every file"];
+        if self.made_by == other.made_by {
+            if self.meta.is_some() && other.meta.is_some() {
+                parts.push("types, modes, owners, links");
+            }
+            if self.xattrs.is_some() && other.xattrs.is_some() {
+                parts.push("extended attributes");
             }
         }
-        Ok(())
+        parts.join(", ")
     }
-}
 
-impl HashError {
-    fn unreadable(path: &Path, what: &'static str, why: impl std::fmt::Display) -> Self {
-        Self::Unreadable {
-            path: Shown(path.to_owned()),
-            what,
-            why: why.to_string(),
+    /// The first differences of two manifests that were made in this process.
+    #[must_use]
+    pub fn differences(&self, other: &Self, most: usize) -> Vec<String> {
+        let mut all = Vec::new();
+        for (before, after) in [
+            (&self.file_lines, &other.file_lines),
+            (&self.meta_lines, &other.meta_lines),
+        ] {
+            let (old, new): (std::collections::BTreeSet<_>, std::collections::BTreeSet<_>) =
+                (before.iter().collect(), after.iter().collect());
+            all.extend(
+                old.difference(&new)
+                    .map(|line| format!("was {}", shown(line))),
+            );
+            all.extend(
+                new.difference(&old)
+                    .map(|line| format!("is {}", shown(line))),
+            );
         }
+        if all.is_empty() && self.xattrs != other.xattrs {
+            all.push("extended attributes differ".to_owned());
+        }
+        all.truncate(most);
+        all
     }
 }
 
-/// Hashes the tree at `root` with so many threads. The tree is only read, and no symbolic link
-/// in it is followed. Dropping the future ends the work.
-///
-/// # Errors
-/// Where anything in it cannot be read, or the work was ended.
-pub async fn hash_tree(root: PathBuf, threads: usize, watch: Watch) -> Result<Manifest, HashError> {
-    blocking(watch, move |watch| tree::hash_tree(&root, threads, watch)).await
-}
-
-/// Hashes one file or device.
-///
-/// # Errors
-/// Where it cannot be read, or the work was ended.
-pub async fn hash_file(path: PathBuf, watch: Watch) -> Result<FileDigest, HashError> {
-    blocking(watch, move |watch| tree::hash_file(&path, watch)).await
-}
-
-/// Runs work that blocks, and ends it when nobody waits for it any more.
-async fn blocking<T: Send + 'static>(
-    watch: Watch,
-    work: impl FnOnce(&Watch) -> Result<T, HashError> + Send + 'static,
-) -> Result<T, HashError> {
-    let watch = Watch {
-        cancel: watch.cancel.child_token(),
-        done: watch.done,
-    };
-    let _end = watch.cancel.clone().drop_guard();
-    tokio::task::spawn_blocking(move || work(&watch))
-        .await
-        .unwrap_or(Err(HashError::Stopped))
+fn shown(line: &[u8]) -> String {
+    String::from_utf8_lossy(line)
+        .chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
 }

@@ -1,340 +1,303 @@
-//! Hashing in this process: a walk, then files on several threads.
+//! Digests made in this process: as many threads as there are processors.
 
-use std::fs::File;
-use std::io::Read;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
 
-use super::digests::{FileDigest, Lists, Manifest};
-use super::lines::{field, gnu_path, hex};
-use super::{HashError, Watch};
+use super::Manifest;
 
-/// Bytes read at once.
-const BUFFER: usize = 256 * 1024;
+/// How much is read at once.
+const BLOCK: usize = 256 << 10;
 
-/// From this size on a file is begun before smaller ones, lest it be the last one alone.
-const LARGE: u64 = 64 << 20;
+/// Why a tree has no manifest.
+#[derive(Debug, thiserror::Error)]
+pub enum HashError {
+    /// Something in it cannot be read.
+    #[error("{path}: {why}")]
+    Read {
+        /// Which.
+        path: String,
+        /// Why.
+        why: io::Error,
+    },
+    /// It was stopped.
+    #[error("stopped")]
+    Stopped,
+}
 
-/// A regular file of the tree.
-struct Regular {
-    /// Below the root, without `./`.
-    path: Vec<u8>,
+/// How far a manifest is: bytes that are hashed, of how many.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// Hashed so far.
+    pub done: AtomicU64,
+    /// In all; 0 before it is known.
+    pub total: AtomicU64,
+}
+
+struct Entry {
+    path: PathBuf,
+    name: Vec<u8>,
     size: u64,
 }
 
-/// What the walk found.
 #[derive(Default)]
 struct Walk {
-    files: Vec<Regular>,
-    full: Vec<Vec<u8>>,
+    files: Vec<Entry>,
+    meta: Vec<Vec<u8>>,
     xattrs: Vec<Vec<u8>>,
 }
 
-/// The tree, open.
-struct Root {
-    path: PathBuf,
-    fd: OwnedFd,
+fn fail(path: &Path, why: io::Error) -> HashError {
+    HashError::Read {
+        path: path.display().to_string(),
+        why,
+    }
 }
 
-pub(super) fn hash_tree(root: &Path, threads: usize, watch: &Watch) -> Result<Manifest, HashError> {
-    let fd = rustix::fs::open(
-        root,
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )
-    .map_err(|error| HashError::unreadable(root, "open the folder", error))?;
-    let root = Root {
-        path: root.to_owned(),
-        fd,
-    };
-    let mut walk = root.walk(watch)?;
-    // Large ones first, the others as they came: neighbours on the disk.
-    walk.files
-        .sort_by_key(|file| std::cmp::Reverse(if file.size >= LARGE { file.size } else { 0 }));
-    let (lines, bytes) = root.hash_all(&walk.files, threads.max(1), watch)?;
-    Ok(Manifest::new(
-        Lists::new(lines, walk.full, walk.xattrs),
+/// Bytes in hexadecimal.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// sha256 of one file, with its size.
+///
+/// # Errors
+/// Where it cannot be read, or `stop` is cancelled.
+pub fn hash_file(
+    path: &Path,
+    stop: &CancellationToken,
+    counted: &Counted,
+) -> Result<Manifest, HashError> {
+    let mut buffer = vec![0; BLOCK];
+    let size = fs::metadata(path).map_err(|why| fail(path, why))?.len();
+    counted.total.store(size, Ordering::Relaxed);
+    let (digest, bytes) = digest(path, &mut buffer, stop, counted)?;
+    Ok(Manifest {
+        files: digest,
         bytes,
-    ))
+        count: 1,
+        made_by: "comeback".to_owned(),
+        ..Manifest::default()
+    })
 }
 
-pub(super) fn hash_file(path: &Path, watch: &Watch) -> Result<FileDigest, HashError> {
-    let mut file =
-        File::open(path).map_err(|error| HashError::unreadable(path, "open the file", error))?;
-    let (sha256, bytes) = digest(&mut file, path, &mut vec![0; BUFFER], watch)?;
-    Ok(FileDigest { sha256, bytes })
+fn digest(
+    path: &Path,
+    buffer: &mut [u8],
+    stop: &CancellationToken,
+    counted: &Counted,
+) -> Result<(String, u64), HashError> {
+    let mut file = File::open(path).map_err(|why| fail(path, why))?;
+    let mut sha = Sha256::new();
+    let mut bytes = 0;
+    loop {
+        if stop.is_cancelled() {
+            return Err(HashError::Stopped);
+        }
+        let count = match file.read(buffer) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
+            Err(why) => return Err(fail(path, why)),
+        };
+        sha.update(buffer.get(..count).unwrap_or_default());
+        bytes += count as u64;
+        counted.done.fetch_add(count as u64, Ordering::Relaxed);
+    }
+    Ok((hex(&sha.finalize()), bytes))
 }
 
-impl Root {
-    /// The full path of something below, for messages and where only a path will do.
-    fn full(&self, below: &[u8]) -> PathBuf {
-        self.path.join(std::ffi::OsStr::from_bytes(below))
+/// The manifest of a tree. Links are not followed; what is neither file, folder nor link is listed,
+/// and not opened.
+///
+/// # Errors
+/// Where anything in it cannot be read, or `stop` is cancelled.
+pub fn hash_tree(
+    root: &Path,
+    threads: usize,
+    stop: &CancellationToken,
+    counted: &Counted,
+) -> Result<Manifest, HashError> {
+    let mut walk = Walk::default();
+    walk.folder(root, b".", stop)?;
+    let total = walk.files.iter().map(|entry| entry.size).sum();
+    counted.total.store(total, Ordering::Relaxed);
+    let lines = hash_all(&walk.files, threads.max(1), stop, counted)?;
+    let mut bytes = 0;
+    let mut file_lines: Vec<(Vec<u8>, Vec<u8>)> = Vec::with_capacity(lines.len());
+    for (digest, size, name) in lines {
+        bytes += size;
+        file_lines.push(file_line(&digest, &name));
     }
+    // `sort -k2`: by the name as it is printed, then by the whole line.
+    file_lines.sort();
+    let file_lines: Vec<Vec<u8>> = file_lines.into_iter().map(|(_, line)| line).collect();
+    walk.meta.sort();
+    walk.xattrs.sort();
+    Ok(Manifest {
+        files: list_digest(&file_lines, b'\n'),
+        meta: Some(list_digest(&walk.meta, 0)),
+        xattrs: Some(list_digest(&walk.xattrs, 0)),
+        bytes,
+        count: file_lines.len() as u64,
+        made_by: "comeback".to_owned(),
+        file_lines,
+        meta_lines: walk.meta,
+    })
+}
 
-    /// Opens something below without following a symbolic link anywhere on the way.
-    fn open(&self, below: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
-        let flags = flags | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        #[cfg(target_os = "linux")]
-        {
-            use rustix::fs::ResolveFlags;
-            let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-            match rustix::fs::openat2(&self.fd, below, flags, Mode::empty(), resolve) {
-                // An old kernel, or a sandbox that does not know the call.
-                Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => {}
-                opened => return opened,
-            }
+fn list_digest(lines: &[Vec<u8>], end: u8) -> String {
+    let mut sha = Sha256::new();
+    for line in lines {
+        sha.update(line);
+        sha.update([end]);
+    }
+    hex(&sha.finalize())
+}
+
+/// Name to sort by, and the line, as GNU `sha256sum` prints it: a name with a backslash, line feed
+/// or carriage return is escaped, and the line begins with a backslash.
+fn file_line(digest: &str, name: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let mut printed = Vec::with_capacity(name.len());
+    for byte in name {
+        match byte {
+            b'\\' => printed.extend_from_slice(b"\\\\"),
+            b'\n' => printed.extend_from_slice(b"\\n"),
+            b'\r' => printed.extend_from_slice(b"\\r"),
+            other => printed.push(*other),
         }
-        rustix::fs::openat(&self.fd, below, flags, Mode::empty())
     }
-
-    /// Lists everything.
-    fn walk(&self, watch: &Watch) -> Result<Walk, HashError> {
-        let mut walk = Walk::default();
-        let top = rustix::fs::fstat(&self.fd)
-            .map_err(|error| HashError::unreadable(&self.path, "look at the folder", error))?;
-        self.entry(&mut walk, b"", &top, None)?;
-        let mut folders: Vec<Vec<u8>> = vec![Vec::new()];
-        while let Some(folder) = folders.pop() {
-            let here = |what, error| HashError::unreadable(&self.full(&folder), what, error);
-            let name: &[u8] = if folder.is_empty() { b"." } else { &folder };
-            let fd = self
-                .open(name, OFlags::DIRECTORY)
-                .map_err(|error| here("open the folder", error))?;
-            let entries = Dir::read_from(&fd).map_err(|error| here("read the folder", error))?;
-            for entry in entries {
-                if watch.cancel.is_cancelled() {
-                    return Err(HashError::Stopped);
-                }
-                let entry = entry.map_err(|error| here("read the folder", error))?;
-                let name = entry.file_name().to_bytes();
-                if name == b"." || name == b".." {
-                    continue;
-                }
-                let mut below = folder.clone();
-                if !below.is_empty() {
-                    below.push(b'/');
-                }
-                below.extend(name);
-                let stat = rustix::fs::statat(&fd, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
-                    .map_err(|error| {
-                        HashError::unreadable(&self.full(&below), "look at it", error)
-                    })?;
-                self.entry(&mut walk, &below, &stat, Some(fd.as_fd()))?;
-                if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-                    folders.push(below);
-                }
-            }
-        }
-        Ok(walk)
+    let mut line = Vec::with_capacity(printed.len() + 67);
+    if printed != name {
+        line.push(b'\\');
     }
+    line.extend_from_slice(digest.as_bytes());
+    line.extend_from_slice(b"  ");
+    line.extend_from_slice(&printed);
+    (printed, line)
+}
 
-    /// Notes one entry. `parent` is its folder, absent for the root itself.
-    fn entry(
-        &self,
-        walk: &mut Walk,
-        below: &[u8],
-        stat: &Stat,
-        parent: Option<BorrowedFd<'_>>,
+impl Walk {
+    fn folder(
+        &mut self,
+        path: &Path,
+        name: &[u8],
+        stop: &CancellationToken,
     ) -> Result<(), HashError> {
-        let kind = FileType::from_raw_mode(stat.st_mode);
-        let letter = match kind {
-            FileType::RegularFile => 'f',
-            FileType::Directory => 'd',
-            FileType::Symlink => 'l',
-            FileType::Fifo => 'p',
-            FileType::Socket => 's',
-            FileType::BlockDevice => 'b',
-            FileType::CharacterDevice => 'c',
-            FileType::Unknown => '?',
-        };
-        let target = match parent {
-            Some(parent) if kind == FileType::Symlink => {
-                let name = below
-                    .rsplit(|&byte| byte == b'/')
-                    .next()
-                    .unwrap_or_default();
-                rustix::fs::readlinkat(parent, name, Vec::new())
-                    .map_err(|error| {
-                        HashError::unreadable(&self.full(below), "read the link", error)
-                    })?
-                    .into_bytes()
+        if stop.is_cancelled() {
+            return Err(HashError::Stopped);
+        }
+        let entries = fs::read_dir(path).map_err(|why| fail(path, why))?;
+        for entry in entries {
+            let entry = entry.map_err(|why| fail(path, why))?;
+            let path = entry.path();
+            let mut name = name.to_vec();
+            name.push(b'/');
+            name.extend_from_slice(entry.file_name().as_bytes());
+            self.entry(&path, &name)?;
+            let kind = entry.file_type().map_err(|why| fail(&path, why))?;
+            if kind.is_dir() {
+                self.folder(&path, &name, stop)?;
             }
-            _ => Vec::new(),
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, path: &Path, name: &[u8]) -> Result<(), HashError> {
+        let about = fs::symlink_metadata(path).map_err(|why| fail(path, why))?;
+        let kind = about.file_type();
+        let (letter, links) = match () {
+            () if kind.is_dir() => ('d', 0),
+            () if kind.is_symlink() => ('l', 1),
+            () if kind.is_file() => ('f', about.nlink()),
+            () if kind.is_fifo() => ('p', about.nlink()),
+            () if kind.is_socket() => ('s', about.nlink()),
+            () if kind.is_block_device() => ('b', about.nlink()),
+            () => ('c', about.nlink()),
         };
-        let shown = shown(below);
-        let mut line = field(&shown).into_owned();
-        // How a file system counts the links of a folder is its own affair.
-        let links = if kind == FileType::Directory {
-            0
-        } else {
-            stat.st_nlink
-        };
-        let mode = stat.st_mode & 0o7777;
-        line.extend(
-            format!(
-                "\t{letter} {mode:o} {} {} {links}\t",
-                stat.st_uid, stat.st_gid
-            )
-            .bytes(),
-        );
-        line.extend(field(&target).iter());
-        walk.full.push(line);
-        self.xattrs(walk, below, &shown)?;
-        if kind == FileType::RegularFile {
-            walk.files.push(Regular {
-                path: below.to_vec(),
-                size: u64::try_from(stat.st_size).unwrap_or(0),
+        let mode = about.mode() & 0o7777;
+        let mut record =
+            format!("{letter} {mode:o} {} {} {links} ", about.uid(), about.gid()).into_bytes();
+        record.extend_from_slice(name);
+        if kind.is_symlink() {
+            let target = fs::read_link(path).map_err(|why| fail(path, why))?;
+            record.extend_from_slice(b" -> ");
+            record.extend_from_slice(target.as_os_str().as_bytes());
+        }
+        self.meta.push(record);
+        self.attributes(path, name)?;
+        if kind.is_file() {
+            self.files.push(Entry {
+                path: path.to_owned(),
+                name: name.to_vec(),
+                size: about.len(),
             });
         }
         Ok(())
     }
 
-    /// Notes the extended attributes of one entry; a file system that has none has none.
-    fn xattrs(&self, walk: &mut Walk, below: &[u8], shown: &[u8]) -> Result<(), HashError> {
-        let path = self.full(below);
-        let unreadable =
-            |error| HashError::unreadable(&path, "read the extended attributes", error);
-        let names = match xattr::list(&path) {
+    fn attributes(&mut self, path: &Path, name: &[u8]) -> Result<(), HashError> {
+        let names = match xattr::list(path) {
             Ok(names) => names,
-            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => return Ok(()),
-            Err(error) => return Err(unreadable(error)),
+            Err(why) if why.kind() == io::ErrorKind::Unsupported => return Ok(()),
+            Err(why) => return Err(fail(path, why)),
         };
-        for name in names {
-            // Gone between the two calls: it is not there.
-            let Some(value) = xattr::get(&path, &name).map_err(unreadable)? else {
-                continue;
-            };
-            let mut line = field(shown).into_owned();
-            line.push(b'\t');
-            line.extend(field(name.as_bytes()).iter());
-            line.push(b'\t');
-            line.extend(hex(&value).bytes());
-            walk.xattrs.push(line);
+        for key in names {
+            let value = xattr::get(path, &key).map_err(|why| fail(path, why))?;
+            let mut record = name.to_vec();
+            record.push(0);
+            record.extend_from_slice(key.as_bytes());
+            record.push(b'=');
+            record.extend_from_slice(hex(&value.unwrap_or_default()).as_bytes());
+            self.xattrs.push(record);
         }
         Ok(())
     }
+}
 
-    /// Hashes all files on several threads; lines for the list, and bytes in all.
-    fn hash_all(
-        &self,
-        files: &[Regular],
-        threads: usize,
-        watch: &Watch,
-    ) -> Result<(Vec<Vec<u8>>, u64), HashError> {
-        let next = AtomicUsize::new(0);
-        let failed: Mutex<Option<HashError>> = Mutex::new(None);
-        let work = || {
-            let mut buffer = vec![0; BUFFER];
-            let mut lines = Vec::new();
-            let mut bytes = 0;
-            while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                match self.hash_one(file, &mut buffer, watch) {
-                    Ok((line, size)) => {
-                        lines.push(line);
-                        bytes += size;
-                    }
-                    Err(error) => {
-                        // The others find nothing more to do.
-                        next.store(files.len(), Ordering::Relaxed);
-                        if let Ok(mut failed) = failed.lock() {
-                            failed.get_or_insert(error);
-                        }
-                        break;
-                    }
-                }
-            }
-            (lines, bytes)
-        };
-        let done: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads.min(files.len().max(1)))
-                .map(|_| scope.spawn(work))
-                .collect();
-            threads
-                .into_iter()
-                .map(std::thread::ScopedJoinHandle::join)
-                .collect()
-        });
-        if let Some(error) = failed.into_inner().unwrap_or(Some(HashError::Stopped)) {
-            return Err(error);
+type Hashed = (String, u64, Vec<u8>);
+
+/// Big files first, so that no thread begins one when the others are done.
+fn hash_all(
+    files: &[Entry],
+    threads: usize,
+    stop: &CancellationToken,
+    counted: &Counted,
+) -> Result<Vec<Hashed>, HashError> {
+    let mut order: Vec<&Entry> = files.iter().collect();
+    order.sort_by_key(|entry| std::cmp::Reverse(entry.size));
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Vec<Hashed>, HashError> {
+        let mut buffer = vec![0; BLOCK];
+        let mut done = Vec::new();
+        while let Some(entry) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (digest, size) = digest(&entry.path, &mut buffer, stop, counted)?;
+            done.push((digest, size, entry.name.clone()));
         }
+        Ok(done)
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let mut all = Vec::with_capacity(files.len());
-        let mut bytes = 0;
-        for part in done {
-            let (lines, size) = part.map_err(|_panic| HashError::Stopped)?;
-            all.extend(lines);
-            bytes += size;
+        for worker in workers {
+            match worker.join() {
+                Ok(done) => all.extend(done?),
+                Err(_) => return Err(HashError::Stopped),
+            }
         }
-        Ok((all, bytes))
-    }
-
-    fn hash_one(
-        &self,
-        file: &Regular,
-        buffer: &mut [u8],
-        watch: &Watch,
-    ) -> Result<(Vec<u8>, u64), HashError> {
-        let path = self.full(&file.path);
-        let unreadable = |what, error: rustix::io::Errno| HashError::unreadable(&path, what, error);
-        // Should it have become a pipe meanwhile, opening it does not wait for a writer.
-        let fd = self
-            .open(&file.path, OFlags::NONBLOCK)
-            .map_err(|error| unreadable("open the file", error))?;
-        let stat = rustix::fs::fstat(&fd).map_err(|error| unreadable("look at it", error))?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            let why = "it was a regular file, and is none any more";
-            return Err(HashError::unreadable(&path, "read the file", why));
-        }
-        let (sha256, bytes) = digest(&mut File::from(fd), &path, buffer, watch)?;
-        let shown = shown(&file.path);
-        let (escaped, any) = gnu_path(&shown);
-        let mut line = Vec::with_capacity(escaped.len() + 67);
-        if any {
-            line.push(b'\\');
-        }
-        line.extend(sha256.bytes());
-        line.extend(b"  ");
-        line.extend(escaped.iter());
-        Ok((line, bytes))
-    }
-}
-
-/// A path as `find .` shows it.
-fn shown(below: &[u8]) -> Vec<u8> {
-    if below.is_empty() {
-        b".".to_vec()
-    } else {
-        [b"./", below].concat()
-    }
-}
-
-/// The sha256 of what is read, and how much that was.
-fn digest(
-    file: &mut File,
-    path: &Path,
-    buffer: &mut [u8],
-    watch: &Watch,
-) -> Result<(String, u64), HashError> {
-    let mut hasher = Sha256::new();
-    let mut bytes = 0;
-    loop {
-        if watch.cancel.is_cancelled() {
-            return Err(HashError::Stopped);
-        }
-        let got = match file.read(buffer) {
-            Ok(0) => break,
-            Ok(got) => got,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(HashError::unreadable(path, "read the file", error)),
-        };
-        hasher.update(buffer.get(..got).unwrap_or_default());
-        bytes += got as u64;
-        watch.done.fetch_add(got as u64, Ordering::Relaxed);
-    }
-    Ok((hex(&hasher.finalize()), bytes))
+        Ok(all)
+    })
 }

@@ -14,9 +14,6 @@ pub(super) const STOP: &str = include_str!("stop.sh");
 pub(super) const KEEPER: &str = include_str!("keeper.sh");
 pub(super) const LIST: &str = include_str!("list.sh");
 pub(super) const FACTS: &str = include_str!("facts.sh");
-pub(super) const HASH: &str = include_str!("hash.sh");
-pub(super) const HASH_FILE: &str = include_str!("hash-file.sh");
-pub(super) const COMPARE: &str = include_str!("compare.sh");
 pub(super) const FINISH: &str = include_str!("finish.sh");
 pub(super) const RUN: &str = include_str!("run.sh");
 

@@ -1,0 +1,57 @@
+//! comeback beside the usual tool for the same work, alternating in the same run, so that a busy
+//! machine slows both: `cargo bench [-- [--quick] NAME…]`, NAME being timing, exec, log, hash or
+//! start.
+//!
+//! Needs `sshd`, `ssh` and `hyperfine`. Each table says every row's n, median, least and most, and the
+//! ratio of its median to the first row's.
+#![expect(clippy::print_stdout, reason = "figures are what this program is for")]
+
+mod exec;
+mod figures;
+mod hash;
+mod lab;
+mod log;
+mod program;
+mod screen;
+mod session;
+mod start;
+mod timing;
+mod watched;
+
+use anyhow::{Context, Result};
+
+use figures::Table;
+use lab::Lab;
+
+/// A name, and what it measures. Flag: only a few rounds, to see that it works.
+type Measure = (&'static str, fn(&Lab, bool) -> Result<Vec<Table>>);
+
+const ALL: [Measure; 5] = [
+    ("timing", timing::measure),
+    ("exec", exec::measure),
+    ("log", log::measure),
+    ("hash", hash::measure),
+    ("start", start::measure),
+];
+
+fn main() -> Result<()> {
+    let (flags, names): (Vec<String>, Vec<String>) = std::env::args()
+        .skip(1)
+        .partition(|arg| arg.starts_with('-'));
+    let quick = flags.iter().any(|flag| flag == "--quick");
+    if let Some(name) = names
+        .iter()
+        .find(|name| ALL.iter().all(|(known, _)| known != name))
+    {
+        anyhow::bail!("{name}: no such measurement; there are timing, exec, log, hash and start");
+    }
+    let lab = Lab::start().context("an sshd of our own on loopback")?;
+    for (name, measure) in ALL {
+        if names.is_empty() || names.iter().any(|wanted| wanted == name) {
+            for table in measure(&lab, quick).context(name)? {
+                println!("{table}");
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::event::Order;
+
+const CODES: &str = "Exit codes:
+  0    done, and everything verified
+  1    a run or a proof failed
+  2    the arguments or a file are wrong
+  3    a host cannot be reached, logged into or trusted
+  4    refused by the guard or a preflight check
+  130  stopped by the operator
+Where several apply, the highest. Data goes to standard output, talk to standard error.";
+
+/// How fast does your data come back?
+#[derive(Debug, Parser)]
+#[command(name = "comeback", version, about, after_help = CODES, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// Hosts of the dashboard: [user@]name[:port], or local
+    pub hosts: Vec<String>,
+    /// Configuration file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Theme of the dashboard
+    #[arg(long, global = true, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// Colours
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// What to do; the dashboard where nothing is said.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// When colours are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// Where the terminal can, and `NO_COLOR` is not set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Format of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For a terminal.
+    Table,
+    /// For a page.
+    Markdown,
+    /// A row a sample.
+    Csv,
+    /// `comeback-report/1`.
+    Json,
+}
+
+/// How bindings take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OrderArg {
+    /// A B C, B C A, …
+    Interleaved,
+    /// A A A, B B B, …
+    ByMethod,
+}
+
+impl From<OrderArg> for Order {
+    fn from(order: OrderArg) -> Self {
+        match order {
+            OrderArg::Interleaved => Self::Interleaved,
+            OrderArg::ByMethod => Self::ByMethod,
+        }
+    }
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run methods without the dashboard, and report
+    Run(RunArgs),
+    /// Facts of the hosts; what would run, what is missing, and why
+    Check(RunArgs),
+    /// List methods, or show one with its settings filled in
+    Methods(MethodsArgs),
+    /// Replay a recording in the dashboard
+    Replay(ReplayArgs),
+    /// Report on recordings
+    Report(ReportArgs),
+    /// Name what a session left on a host, and take it away
+    Recover(RecoverArgs),
+    /// Versions and paths
+    Info,
+    /// Completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What to run.
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
+    /// Host to run on; repeats each method on each [default: local]
+    #[arg(long, value_name = "H")]
+    pub host: Vec<String>,
+    /// Method to run
+    #[arg(long, value_name = "M")]
+    pub method: Vec<String>,
+    /// Host of another role of the methods
+    #[arg(long, value_name = "ROLE=HOST")]
+    pub role: Vec<String>,
+    /// Subject: dir, subvolume, dataset, lv, vm, ct or vmdk
+    #[arg(long, value_name = "[HOST/]KIND:ID")]
+    pub subject: Vec<String>,
+    /// Folder that takes the scratch folders [default: /var/tmp]
+    #[arg(long, value_name = "DIR")]
+    pub sandbox: Option<String>,
+    /// Repetitions of each method
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub reps: u32,
+    /// How methods take turns
+    #[arg(long, value_enum, default_value_t = OrderArg::Interleaved)]
+    pub order: OrderArg,
+    /// Change a setting
+    #[arg(long, value_name = "[METHOD.]KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Allow that a marked subject is destroyed; NAME is its name, typed as a word for it
+    #[arg(long, value_name = "[HOST/]KIND:ID=NAME")]
+    pub destroy: Vec<String>,
+    /// Recording; must not exist [default: a new file in the data folder]
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Write the recording's lines to standard output as they happen
+    #[arg(long, conflicts_with = "format")]
+    pub events: bool,
+    /// Format of the report
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Print the commands and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Allow probing alone
+    #[arg(long)]
+    pub read_only: bool,
+}
+
+/// Which methods to show.
+#[derive(Debug, Args)]
+pub struct MethodsArgs {
+    /// List, or show one
+    #[command(subcommand)]
+    pub action: Option<MethodsAction>,
+}
+
+/// What to do with methods.
+#[derive(Debug, Subcommand)]
+pub enum MethodsAction {
+    /// List all
+    List,
+    /// Show one, with its settings filled in
+    Show {
+        /// Its name
+        name: String,
+        /// Change a setting
+        #[arg(long, value_name = "KEY=VALUE")]
+        set: Vec<String>,
+    },
+}
+
+/// What to replay.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The recording
+    pub file: PathBuf,
+    /// How fast
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    pub speed: f64,
+    /// As text, at once, without a dashboard
+    #[arg(long)]
+    pub plain: bool,
+}
+
+/// What to report on.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Recordings
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Format
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// What to recover.
+#[derive(Debug, Args)]
+pub struct RecoverArgs {
+    /// The recording of the session
+    #[arg(conflicts_with = "host")]
+    pub file: Option<PathBuf>,
+    /// The host, by its journals
+    #[arg(long, value_name = "H")]
+    pub host: Vec<String>,
+    /// Take away what is left
+    #[arg(long)]
+    pub remove: bool,
+}

@@ -1,0 +1,138 @@
+//! `comeback check`, and the dry run.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::cli::RunArgs;
+use crate::engine::Gravity;
+use crate::event::Facts;
+
+use super::prepare::{self, Prepared};
+use super::{CommandError, Context, output};
+
+/// Facts of the hosts; what would run, what is missing, and why.
+pub(super) async fn check(context: &Arc<Context>, mut args: RunArgs) -> Result<i32, CommandError> {
+    let catalogue = prepare::catalogue(context)?;
+    let every = args.method.is_empty();
+    if every {
+        let dirs = args.subject.is_empty();
+        args.method = catalogue
+            .all()
+            .filter(|(method, _)| !dirs || method.own != crate::method::Own::Never)
+            .filter(|(method, _)| method.roles.len() == 1 || !args.role.is_empty())
+            .filter(|(method, _)| dirs || method.own != crate::method::Own::Always)
+            .map(|(method, _)| method.name.clone())
+            .collect();
+    }
+    let asked = prepare::read(&args)?;
+    let prepared = prepare::prepare(context, &catalogue, &asked).await?;
+    let mut text = String::new();
+    for (name, known) in &prepared.hosts {
+        text.push_str(&facts(name, &known.info.facts));
+    }
+    text.push_str(&findings(&prepared));
+    output::data(&text)?;
+    // Asked for every method, what cannot run is news; asked for one, it is the answer.
+    let refused = prepared
+        .checks
+        .iter()
+        .any(|check| check.refusal().is_some());
+    Ok(if refused && !every { 4 } else { 0 })
+}
+
+fn facts(name: &str, facts: &Facts) -> String {
+    let mut text = format!("{name}\n");
+    let mut line = |key: &str, value: String| {
+        let _ = writeln!(text, "  {key:<10}  {value}");
+    };
+    line("system", format!("{}, {}", facts.system, facts.kernel));
+    line("cpu", format!("{} × {}", facts.cpus, facts.cpu));
+    line("memory", facts.memory.to_string());
+    line("login", format!("{} ({})", facts.user, facts.uid));
+    line(
+        "clock",
+        format!("{}, {} s", facts.clock_source, facts.clock_resolution),
+    );
+    line("state", facts.state.clone());
+    for disk in &facts.disks {
+        line(
+            "disk",
+            format!("{} {} {}", disk.name, disk.size, disk.model),
+        );
+    }
+    for fs in &facts.filesystems {
+        line(
+            "mounted",
+            format!(
+                "{} {} on {}, {} of {} free",
+                fs.source, fs.kind, fs.at, fs.free, fs.size
+            ),
+        );
+    }
+    for (tool, version) in &facts.tools {
+        line("program", format!("{tool}  {version}"));
+    }
+    text
+}
+
+fn findings(prepared: &Prepared) -> String {
+    let mut text = String::new();
+    for (bound, check) in prepared.bounds.iter().zip(&prepared.checks) {
+        let verdict = if check.refusal().is_some() {
+            "cannot run"
+        } else {
+            "can run"
+        };
+        let _ = writeln!(
+            text,
+            "{} on {}: {verdict}",
+            bound.method.name,
+            bound.binding.host()
+        );
+        if let Some(room) = check.room {
+            let _ = writeln!(text, "  needs {room} in {}", bound.sandbox);
+        }
+        for finding in &check.findings {
+            let sign = match finding.gravity {
+                Gravity::Remark => "-",
+                Gravity::Warning => "!",
+                Gravity::Refused => "x",
+            };
+            let _ = writeln!(text, "  {sign} {}", finding.text);
+        }
+    }
+    text
+}
+
+/// Every command that would run, as exact shell.
+pub(super) fn dry_run(prepared: &Prepared) -> String {
+    let mut text = String::new();
+    for binding in &prepared.plan.bindings {
+        let _ = writeln!(
+            text,
+            "# {} · {} · {}\n# repetitions {}, order {}",
+            binding.method,
+            binding.host(),
+            binding.subject,
+            prepared.plan.reps,
+            prepared.plan.order
+        );
+        for step in &binding.steps {
+            let _ = write!(
+                text,
+                "\n# {} · {} · on {}",
+                step.phase, step.name, step.host
+            );
+            if let Some(destroys) = &step.destroys {
+                let _ = write!(text, " · DESTROYS {}", destroys.what);
+                if let Some(copy) = &destroys.relies_on {
+                    let _ = write!(text, ", relies on the proof of {copy}");
+                }
+            }
+            let _ = writeln!(text, "\n{}", step.command);
+        }
+        text.push('\n');
+    }
+    text.push_str(&findings(prepared));
+    text
+}

@@ -1,0 +1,183 @@
+//! What can be picked on the hosts that are connected.
+
+use std::collections::BTreeMap;
+
+use crate::engine::{Check, Gravity, Hosts, examine, preview};
+use crate::event::{Facts, HostState};
+use crate::method::{Bound, Catalogue, HostInfo, Kind, Method, Request, Set, bind};
+use crate::tui::{HostOffer, MethodOffer, Offer, PreviewLine, Room, SettingKind, SettingOffer};
+
+/// (host, method, setting) → value, as the operator changed it.
+pub(super) type Changed = BTreeMap<(String, String, String), String>;
+
+/// A host that was named: connected, or why not.
+pub(super) type Named = BTreeMap<String, Result<(), String>>;
+
+/// All that can be picked.
+pub(super) async fn offer(
+    catalogue: &Catalogue,
+    named: &Named,
+    hosts: &Hosts,
+    changed: &Changed,
+    revision: u64,
+) -> Offer {
+    let mut offer = Offer {
+        revision,
+        ..Offer::default()
+    };
+    for (name, state) in named {
+        offer.hosts.push(match (state, hosts.get(name)) {
+            (Ok(()), Some(known)) => HostOffer {
+                name: name.clone(),
+                state: HostState::Up,
+                facts: line(&known.info.facts),
+            },
+            (Err(why), _) => HostOffer {
+                name: name.clone(),
+                state: HostState::Down,
+                facts: why.clone(),
+            },
+            (Ok(()), None) => HostOffer {
+                name: name.clone(),
+                state: HostState::Connecting,
+                facts: String::new(),
+            },
+        });
+    }
+    let infos: BTreeMap<String, HostInfo> = hosts
+        .iter()
+        .map(|(name, known)| (name.clone(), known.info.clone()))
+        .collect();
+    for host in hosts.keys() {
+        for (method, _) in catalogue.all() {
+            offer
+                .methods
+                .push(one(catalogue, method, host, hosts, &infos, changed).await);
+        }
+    }
+    offer
+}
+
+fn line(facts: &Facts) -> String {
+    format!(
+        "{} · {} · {} cpus · {}",
+        facts.system, facts.kernel, facts.cpus, facts.memory
+    )
+}
+
+/// What the operator changed, as settings of a request.
+pub(super) fn sets(changed: &Changed) -> Vec<Set> {
+    changed
+        .iter()
+        .map(|((host, method, key), value)| Set {
+            host: Some(host.clone()),
+            method: Some(method.clone()),
+            key: key.clone(),
+            value: value.clone(),
+        })
+        .collect()
+}
+
+async fn one(
+    catalogue: &Catalogue,
+    method: &Method,
+    host: &str,
+    hosts: &Hosts,
+    infos: &BTreeMap<String, HostInfo>,
+    changed: &Changed,
+) -> MethodOffer {
+    let mut offer = MethodOffer {
+        name: method.name.clone(),
+        title: method.title.clone(),
+        family: method.family.clone(),
+        host: host.to_owned(),
+        subject: format!("a {} of its own", method.subject),
+        runnable: Ok(()),
+        preview: Vec::new(),
+        warnings: Vec::new(),
+        room: Vec::new(),
+        named: Vec::new(),
+        settings: settings(method, host, changed),
+    };
+    let request = Request {
+        sets: sets(changed),
+        ..Request::each(&[host.to_owned()], std::slice::from_ref(&method.name))
+    };
+    let bound = match bind(catalogue, &request, infos) {
+        Ok(mut bounds) if !bounds.is_empty() => bounds.remove(0),
+        Ok(_) => return offer,
+        Err(why) => {
+            offer.runnable = Err(why.to_string());
+            return offer;
+        }
+    };
+    match examine(hosts, &bound, &[]).await {
+        Ok(check) => found(&mut offer, &bound, &check),
+        Err(why) => offer.runnable = Err(why.to_string()),
+    }
+    match preview(&bound) {
+        Ok(steps) => {
+            offer.preview = steps
+                .into_iter()
+                .map(|step| PreviewLine {
+                    phase: step.phase,
+                    name: step.name,
+                    command: step.command,
+                    destroys: step.destroys.map(|destroys| destroys.what),
+                })
+                .collect();
+        }
+        Err(why) => offer.runnable = Err(why.to_string()),
+    }
+    offer
+}
+
+fn found(offer: &mut MethodOffer, bound: &Bound, check: &Check) {
+    if let Some(why) = check.refusal() {
+        offer.runnable = Err(why.to_owned());
+    }
+    offer.warnings = check
+        .findings
+        .iter()
+        .filter(|finding| finding.gravity != Gravity::Refused)
+        .map(|finding| finding.text.clone())
+        .collect();
+    if let Some(needs) = check.room {
+        offer.room.push(Room {
+            at: bound.sandbox.clone(),
+            needs,
+            free: check.free,
+        });
+    }
+}
+
+fn settings(method: &Method, host: &str, changed: &Changed) -> Vec<SettingOffer> {
+    method
+        .settings
+        .iter()
+        .map(|(name, setting)| {
+            let key = (host.to_owned(), method.name.clone(), name.clone());
+            let typed = changed.get(&key);
+            SettingOffer {
+                name: name.clone(),
+                value: typed
+                    .cloned()
+                    .unwrap_or_else(|| setting.default.to_string()),
+                help: setting.help.clone(),
+                kind: kind(&setting.kind),
+                problem: typed.and_then(|text| setting.kind.parse(text).err()),
+            }
+        })
+        .collect()
+}
+
+fn kind(kind: &Kind) -> SettingKind {
+    match kind {
+        Kind::Text | Kind::List => SettingKind::Text,
+        Kind::Number => SettingKind::Number,
+        Kind::Bytes => SettingKind::Bytes,
+        Kind::Duration => SettingKind::Duration,
+        Kind::Flag => SettingKind::Flag,
+        Kind::Choice(all) => SettingKind::Choice(all.clone()),
+    }
+}

@@ -1,0 +1,147 @@
+//! `config.toml`, and where things live.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use etcetera::base_strategy::{BaseStrategy, Xdg};
+use serde::Deserialize;
+
+/// What the operator configured.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Name of the theme.
+    pub theme: Option<String>,
+    /// Settings of hosts, by the name that is typed.
+    pub host: BTreeMap<String, HostConfig>,
+}
+
+/// Settings of one host.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostConfig {
+    /// Probing alone.
+    pub read_only: bool,
+    /// State folder on it; where it is absent, the usual one.
+    pub state: Option<String>,
+}
+
+/// Where things live on this machine.
+#[derive(Debug, Clone)]
+pub struct Paths {
+    /// Home folder.
+    pub home: PathBuf,
+    /// `config.toml`.
+    pub config: PathBuf,
+    /// The user's method files.
+    pub methods: PathBuf,
+    /// The user's themes.
+    pub themes: PathBuf,
+    /// Recordings.
+    pub recordings: PathBuf,
+}
+
+/// Why the configuration cannot be used.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ConfigError {
+    /// There is no home folder.
+    #[error("there is no home folder: set HOME")]
+    Home,
+    /// It cannot be read.
+    #[error("{file}: {why}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        why: String,
+    },
+    /// It is wrong.
+    #[error("{file}:{line}: {why}")]
+    Wrong {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl Paths {
+    /// After the XDG base directory specification; `--config FILE` moves the configuration.
+    ///
+    /// # Errors
+    /// Where there is no home folder.
+    pub fn new(config: Option<&Path>) -> Result<Self, ConfigError> {
+        let xdg = Xdg::new().map_err(|_why| ConfigError::Home)?;
+        let folder = xdg.config_dir().join("comeback");
+        Ok(Self {
+            home: xdg.home_dir().to_path_buf(),
+            config: config.map_or_else(|| folder.join("config.toml"), Path::to_path_buf),
+            methods: folder.join("methods"),
+            themes: folder.join("themes"),
+            recordings: xdg.data_dir().join("comeback").join("recordings"),
+        })
+    }
+}
+
+impl Config {
+    /// Reads a file. A missing one is empty, unless it was named.
+    ///
+    /// # Errors
+    /// Names the file and line.
+    pub fn load(path: &Path, named: bool) -> Result<Self, ConfigError> {
+        let file = path.display().to_string();
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound && !named => {
+                return Ok(Self::default());
+            }
+            Err(why) => {
+                return Err(ConfigError::Read {
+                    file,
+                    why: why.to_string(),
+                });
+            }
+        };
+        toml::from_str(&text).map_err(|why: toml::de::Error| {
+            let at = why.span().map_or(0, |span| span.start);
+            let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
+            ConfigError::Wrong {
+                file,
+                line,
+                why: why.message().replace('\n', "; "),
+            }
+        })
+    }
+
+    /// Settings of a host.
+    #[must_use]
+    pub fn host(&self, name: &str) -> HostConfig {
+        self.host.get(name).cloned().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_key_is_named_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, "theme = \"mono\"\n\n[host.nas]\nbecoming = true\n").unwrap();
+        let error = Config::load(&path, false).unwrap_err().to_string();
+        assert!(
+            error.contains("config.toml:4:") && error.contains("becoming"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_missing_file_is_empty_unless_it_was_named() {
+        let path = Path::new("/nowhere/config.toml");
+        assert!(Config::load(path, false).unwrap().host.is_empty());
+        assert!(Config::load(path, true).is_err());
+    }
+}

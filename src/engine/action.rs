@@ -1,0 +1,508 @@
+//! Performs what a step does.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use minijinja::Value;
+use rand::RngExt;
+use tokio::task::JoinHandle;
+
+use crate::event::{Clock, EndState, Level, Proof, Sample, StepEnd, StepId, StepState, What};
+use crate::host::supervisor::{Launch, Stopper, pipe_script};
+use crate::method::{self, ExpandedStep, Secret};
+use crate::progress;
+
+use super::EngineError;
+use super::clocks::HERE_RESOLUTION;
+use super::command::{self, Followed, Following, PATIENCE, follow};
+use super::payload::Made;
+use super::preview::{Doing, Filling};
+use super::run::Run;
+use super::shell::text_of;
+use super::teller::About;
+use super::waiting::{self, Waited};
+
+/// What a step came to.
+#[derive(Debug)]
+pub(super) struct Acted {
+    pub end: StepEnd,
+    /// Captured values: `stdout`, or what the parser named.
+    pub values: BTreeMap<String, String>,
+    pub figures: Vec<(String, f64, String, f64)>,
+    pub marks: Vec<(String, f64, f64)>,
+    pub proof: Option<Proof>,
+    /// Begin and end, in seconds since the session's begin.
+    pub here: (f64, f64),
+}
+
+/// A step that goes on beside others.
+pub(super) struct Background {
+    id: StepId,
+    ok: Vec<i32>,
+    figures: Vec<String>,
+    clock: Option<Clock>,
+    handle: JoinHandle<Followed>,
+    stopper: Stopper,
+}
+
+impl Acted {
+    pub fn new(end: EndState, here: (f64, f64)) -> Self {
+        let seconds = (here.1 - here.0).max(0.0);
+        Self {
+            end: StepEnd {
+                end,
+                status: Vec::new(),
+                seconds: Some(seconds),
+                clock: Some(Clock::Here),
+                resolution: HERE_RESOLUTION,
+                host: None,
+                here: Some(seconds),
+                cause: None,
+            },
+            values: BTreeMap::new(),
+            figures: Vec::new(),
+            marks: Vec::new(),
+            proof: None,
+            here,
+        }
+    }
+
+    /// A step that could not be carried through.
+    pub fn failed(why: String, began: Instant) -> Self {
+        let now = began.elapsed().as_secs_f64();
+        let mut acted = Self::new(EndState::Failed, (now, now));
+        acted.end.seconds = None;
+        acted.end.clock = None;
+        acted.end.cause = Some(why);
+        acted
+    }
+
+    fn waited(waited: Waited, here: (f64, f64)) -> Self {
+        let (end, cause) = match waited {
+            Waited::There => (EndState::Ok, None),
+            Waited::Stopped => (EndState::Stopped, None),
+            Waited::NotThere(why) => (EndState::Failed, Some(why)),
+        };
+        let mut acted = Self::new(end, here);
+        acted.end.cause = cause;
+        acted
+    }
+
+    fn followed(followed: &Followed, clock: Option<Clock>, ok: &[i32]) -> Self {
+        let here = followed.here;
+        let outcome = &followed.outcome;
+        let good = !outcome.status.is_empty()
+            && outcome
+                .status
+                .iter()
+                .all(|code| *code == 0 || ok.contains(code));
+        let end = match () {
+            () if followed.stopped => EndState::Stopped,
+            () if followed.interrupted => EndState::Ok,
+            () if outcome.lost || outcome.status.is_empty() => EndState::Lost,
+            () if !good => EndState::Failed,
+            () => EndState::Ok,
+        };
+        let cause = match end {
+            EndState::Failed => Some(match (&followed.cause, &outcome.status[..]) {
+                (Some(cause), _) => cause.clone(),
+                (None, codes) => format!("it ended with status {codes:?}"),
+            }),
+            EndState::Lost if !outcome.begun => {
+                Some("it was never begun: the connection was lost".to_owned())
+            }
+            EndState::Lost => Some("its status is not known: the process is gone".to_owned()),
+            _ => None,
+        };
+        let mut acted = Self::new(end, here);
+        acted.end.status.clone_from(&outcome.status);
+        acted.end.cause = cause;
+        acted.end.host = outcome.stamps;
+        acted.time(clock, followed);
+        acted.values = followed
+            .values
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), v.clone()))
+            .collect();
+        acted.values.insert(
+            "stdout".to_owned(),
+            text_of(&followed.out).trim().to_owned(),
+        );
+        acted.figures = followed
+            .figures
+            .iter()
+            .map(|(name, value, unit, fine)| {
+                ((*name).to_owned(), *value, (*unit).to_owned(), *fine)
+            })
+            .collect();
+        acted.marks = followed
+            .marks
+            .iter()
+            .map(|(name, at, fine)| ((*name).to_owned(), *at, *fine))
+            .collect();
+        acted
+    }
+
+    // The host's own clock holds no network time. Where its wall clock was stepped, its uptime
+    // tells, if less finely.
+    fn time(&mut self, clock: Option<Clock>, followed: &Followed) {
+        if clock == Some(Clock::Here) {
+            return;
+        }
+        if clock == Some(Clock::Log) {
+            let printed = followed
+                .figures
+                .iter()
+                .find(|(name, _, unit, _)| *unit == "s" && *name == "duration");
+            if let Some((_, seconds, _, fine)) = printed {
+                self.end.seconds = Some(*seconds);
+                self.end.clock = Some(Clock::Log);
+                self.end.resolution = *fine;
+                return;
+            }
+        }
+        let Some(stamps) = &followed.outcome.stamps else {
+            return;
+        };
+        let wall = stamps.end.seconds_since(stamps.start);
+        let stepped = (wall - stamps.uptime).abs() > STEP_SHOWS;
+        self.end.seconds = Some(if stepped { stamps.uptime } else { wall });
+        self.end.clock = Some(Clock::Host);
+        self.end.resolution = if stepped {
+            UPTIME
+        } else {
+            followed.outcome.resolution
+        };
+    }
+}
+
+/// Resolution of `/proc/uptime`, in seconds.
+const UPTIME: f64 = 0.01;
+/// From where on a difference of wall time and uptime is a stepped clock, in seconds.
+const STEP_SHOWS: f64 = 0.1;
+
+impl Run<'_> {
+    pub fn now(&self) -> f64 {
+        self.shared.began.elapsed().as_secs_f64()
+    }
+
+    /// Performs a step's action.
+    pub async fn act(
+        &mut self,
+        step: &ExpandedStep,
+        id: &StepId,
+        doing: Doing,
+        context: &Value,
+        host_name: &str,
+    ) -> Result<Acted, EngineError> {
+        let begin = self.now();
+        let control = &self.shared.control;
+        let waited = match doing {
+            Doing::Command(members) => {
+                return self.command(step, id, &members, context, host_name).await;
+            }
+            Doing::Payload(made) => return self.payload(step, id, &made, host_name).await,
+            Doing::Hash { path, tree, keep } => {
+                return self.hash(step, id, &path, tree, keep, host_name).await;
+            }
+            Doing::Space {
+                settle,
+                reads,
+                limit,
+            } => {
+                return self
+                    .space(step, id, settle.as_deref(), &reads, limit, host_name)
+                    .await;
+            }
+            Doing::Join(name) => return self.join(&name).await,
+            Doing::Port {
+                address,
+                port,
+                banner,
+                limit,
+            } => waiting::port(&address, &port, &banner, limit, control).await,
+            Doing::Until { script, limit } => {
+                let host = self.connected(host_name)?;
+                waiting::command(host.as_ref(), &script, limit, control).await
+            }
+            Doing::Time(seconds) => waiting::time(seconds, control).await,
+        };
+        Ok(Acted::waited(waited, (begin, self.now())))
+    }
+
+    pub fn connected(&self, name: &str) -> Result<crate::host::SharedHost, EngineError> {
+        let known = self.shared.hosts.get(name);
+        known
+            .map(|known| Arc::clone(&known.host))
+            .ok_or_else(|| EngineError::Refused(format!("the host {name:?} is not connected")))
+    }
+
+    async fn command(
+        &mut self,
+        step: &ExpandedStep,
+        id: &StepId,
+        members: &[String],
+        context: &Value,
+        host_name: &str,
+    ) -> Result<Acted, EngineError> {
+        let text = match members {
+            [one] => one.clone(),
+            many => pipe_script(many),
+        };
+        let filling = Filling {
+            bound: self.bound,
+            step,
+            context,
+        };
+        let expect = step
+            .step
+            .expect
+            .as_ref()
+            .and_then(|text| filling.number(text).ok());
+        let watch = match &step.step.watch {
+            Some(text) => Some((self.connected(host_name)?, filling.shell(text)?)),
+            None => None,
+        };
+        let until = match &step.step.until {
+            Some(until) => Some(filling.number(&until.bytes)?),
+            None => None,
+        };
+        let launch = Launch {
+            stdin: self.stdin(step, context)?,
+            load: step.step.background == Some(method::Background::Load),
+            ..Launch::default()
+        };
+        let plain = self.following(id, host_name);
+        let following = || Following {
+            reader: step.step.reads.as_deref().and_then(progress::reader),
+            expect,
+            watch: watch.clone(),
+            until,
+            ..plain()
+        };
+        self.launch(step, id, &text, launch, following, host_name)
+            .await
+    }
+
+    // Without a reader, and nothing to expect.
+    fn following(&self, id: &StepId, host_name: &str) -> impl Fn() -> Following + use<> {
+        let (teller, control) = (self.shared.teller.clone(), self.shared.control.clone());
+        let (step, host, began) = (id.clone(), host_name.to_owned(), self.shared.began);
+        move || Following {
+            teller: teller.clone(),
+            step: step.clone(),
+            host: host.clone(),
+            control: control.clone(),
+            began,
+            reader: None,
+            expect: None,
+            watch: None,
+            until: None,
+        }
+    }
+
+    async fn launch(
+        &mut self,
+        step: &ExpandedStep,
+        id: &StepId,
+        text: &str,
+        launch: Launch,
+        following: impl Fn() -> Following,
+        host_name: &str,
+    ) -> Result<Acted, EngineError> {
+        let supervisor = self.shared.supervisors.get(host_name).ok_or_else(|| {
+            EngineError::Refused(format!("the host {host_name:?} is not connected"))
+        })?;
+        let begin = self.now();
+        if step.step.background.is_some() {
+            let job = supervisor.launch(id.as_str(), text, launch).await?;
+            let background = Background {
+                id: id.clone(),
+                ok: step.step.ok.clone(),
+                figures: step.step.figures.clone(),
+                clock: step.step.clock,
+                stopper: job.stopper(),
+                handle: tokio::spawn(follow(job, following())),
+            };
+            self.background.insert(step.step.name.clone(), background);
+            return Ok(Acted::new(EndState::Ok, (begin, begin)));
+        }
+        let followed = command::run(supervisor, text, &launch, following).await?;
+        self.clock_note(id, &followed);
+        Ok(Acted::followed(&followed, step.step.clock, &step.step.ok))
+    }
+
+    fn clock_note(&self, id: &StepId, followed: &Followed) {
+        let Some(stamps) = &followed.outcome.stamps else {
+            return;
+        };
+        let wall = stamps.end.seconds_since(stamps.start);
+        if (wall - stamps.uptime).abs() > STEP_SHOWS {
+            self.shared.teller.note(
+                Level::Warning,
+                format!(
+                    "the host's clock was set while this ran: {wall:.3} s by its clock, {:.2} s by its uptime, which counts",
+                    stamps.uptime
+                ),
+                About { step: Some(id), ..About::default() },
+            );
+        }
+    }
+
+    // Secrets are made or asked for here, and go nowhere but into this.
+    fn stdin(
+        &mut self,
+        step: &ExpandedStep,
+        context: &Value,
+    ) -> Result<Option<Vec<u8>>, EngineError> {
+        if let Some(Secret { name, ask }) = &step.step.secret {
+            if ask.is_some() {
+                return Err(EngineError::Refused(format!(
+                    "{}: nobody is there to ask for {name}",
+                    step.name
+                )));
+            }
+            let mut random = rand::rng();
+            let made: String = (0..24)
+                .map(|_| char::from(random.sample(rand::distr::Alphanumeric)))
+                .collect();
+            self.secrets.insert(name.clone(), Value::from(made));
+        }
+        let Some(source) = &step.step.stdin else {
+            return Ok(None);
+        };
+        let with_secrets = {
+            let mut values = self.values.clone();
+            values.extend(self.secrets.clone());
+            self.bound
+                .context(&self.names, &values, step.item.as_ref(), &step.step)
+        };
+        let _ = context;
+        let filling = Filling {
+            bound: self.bound,
+            step,
+            context: &with_secrets,
+        };
+        Ok(Some(filling.text(source)?.into_bytes()))
+    }
+
+    async fn payload(
+        &mut self,
+        step: &ExpandedStep,
+        id: &StepId,
+        made: &Made,
+        host_name: &str,
+    ) -> Result<Acted, EngineError> {
+        let acted = if made.streamed.is_some() {
+            let host = self.connected(host_name)?;
+            let begin = self.now();
+            let answer = super::payload::stream(host.as_ref(), made, &self.shared.control).await?;
+            match answer {
+                None => Acted::new(EndState::Stopped, (begin, self.now())),
+                Some(Ok(out)) => {
+                    let mut acted = Acted::new(EndState::Ok, (begin, self.now()));
+                    acted.values.insert("stdout".to_owned(), out);
+                    acted
+                }
+                Some(Err(why)) => {
+                    let mut acted = Acted::new(EndState::Failed, (begin, self.now()));
+                    acted.end.cause = Some(why);
+                    acted
+                }
+            }
+        } else {
+            let following = self.following(id, host_name);
+            self.launch(
+                step,
+                id,
+                &made.script,
+                Launch::default(),
+                following,
+                host_name,
+            )
+            .await?
+        };
+        self.sample_note(id, acted.values.get("stdout").map_or("", String::as_str));
+        Ok(acted)
+    }
+
+    // USERS, rule 9: what packs to less than nine tenths measures a compressor.
+    fn sample_note(&self, id: &StepId, said: &str) {
+        let about = About {
+            step: Some(id),
+            ..About::default()
+        };
+        let Some(line) = said.lines().find(|line| line.starts_with("sample: ")) else {
+            return;
+        };
+        let mut numbers = line
+            .split_whitespace()
+            .filter_map(|word| word.parse::<u64>().ok());
+        let (Some(whole), Some(packed)) = (numbers.next(), numbers.next()) else {
+            return;
+        };
+        if whole == 0 || (packed as f64) < 0.9 * whole as f64 {
+            self.shared.teller.note(
+                Level::Warning,
+                format!("the payload compresses ({whole} bytes to {packed}): no claim on throughput or size"),
+                about,
+            );
+        }
+    }
+
+    async fn join(&mut self, name: &str) -> Result<Acted, EngineError> {
+        let begin = self.now();
+        let Some(background) = self.background.remove(name) else {
+            return Err(EngineError::Refused(format!("{name:?} does not run")));
+        };
+        let ended = self.end_of(background).await;
+        let mut acted = Acted::new(ended.end, (begin, self.now()));
+        acted.end.cause = ended.cause;
+        Ok(acted)
+    }
+
+    async fn end_of(&self, background: Background) -> StepEnd {
+        let Background {
+            id,
+            ok,
+            figures,
+            clock,
+            handle,
+            ..
+        } = background;
+        let acted = match handle.await {
+            Ok(followed) => Acted::followed(&followed, clock, &ok),
+            Err(why) => Acted::failed(why.to_string(), self.shared.began),
+        };
+        for (name, value, unit, resolution) in acted
+            .figures
+            .iter()
+            .filter(|figure| figures.contains(&figure.0))
+        {
+            self.shared.teller.tell(What::Sample(Sample {
+                run: self.planned.run.clone(),
+                step: Some(id.clone()),
+                name: name.replace('_', " "),
+                series: self.series.clone(),
+                value: *value,
+                unit: unit.clone(),
+                clock: (unit == "s").then_some(Clock::Log),
+                resolution: *resolution,
+                labels: crate::event::Labels::new(),
+            }));
+        }
+        self.shared
+            .teller
+            .step(&id, StepState::Ended(acted.end.clone()));
+        acted.end
+    }
+
+    /// Ends every background step that was not joined.
+    pub async fn end_background(&mut self) {
+        for (_, background) in std::mem::take(&mut self.background) {
+            background.stopper.stop(PATIENCE).await;
+            self.end_of(background).await;
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Samples of a run: of its steps, between them, and computed from figures.
+
+use std::collections::BTreeMap;
+
+use minijinja::Value;
+
+use crate::event::{Labels, Sample, StepId, What};
+use crate::method::ExpandedStep;
+
+use super::action::Acted;
+use super::run::Run;
+
+impl Run<'_> {
+    /// Tells the samples of a step that ended well.
+    pub fn samples(&mut self, step: &ExpandedStep, id: &StepId, acted: &Acted, context: &Value) {
+        let series = match &step.step.series {
+            Some(text) => self
+                .bound
+                .templates
+                .text(text, context)
+                .unwrap_or_else(|_| text.clone()),
+            None => self.series.clone(),
+        };
+        let end = &acted.end;
+        let sample = |name: String, value: f64, unit: &str| Sample {
+            run: self.planned.run.clone(),
+            step: Some(id.clone()),
+            name,
+            series: series.clone(),
+            value,
+            unit: unit.to_owned(),
+            clock: None,
+            resolution: 0.0,
+            labels: step.labels.clone(),
+        };
+        if let (Some(_), Some(seconds)) = (step.step.clock, end.seconds) {
+            self.shared.teller.tell(What::Sample(Sample {
+                clock: end.clock,
+                resolution: end.resolution,
+                ..sample(step.step.name.clone(), seconds, "s")
+            }));
+        }
+        for (name, value, unit, resolution) in &acted.figures {
+            self.figures.insert(plain(name), *value);
+            if !step.step.figures.contains(name) {
+                continue;
+            }
+            self.shared.teller.tell(What::Sample(Sample {
+                clock: (*unit == "s").then_some(crate::event::Clock::Log),
+                resolution: *resolution,
+                ..sample(name.replace('_', " "), *value, unit)
+            }));
+        }
+    }
+
+    /// Tells clocks between steps, and figures computed from figures.
+    pub fn between(&mut self) {
+        let labels = Labels::new();
+        for clock in &self.bound.method.clocks {
+            if let Some(sample) =
+                self.moments
+                    .sample(clock, &self.planned.run, &self.series, &labels)
+            {
+                self.shared.teller.tell(What::Sample(sample));
+            }
+        }
+        for figure in &self.bound.method.figures {
+            let all: BTreeMap<String, Value> = self
+                .figures
+                .iter()
+                .map(|(name, value)| (name.clone(), Value::from(*value)))
+                .collect();
+            let value = self
+                .bound
+                .templates
+                .expression(&figure.value, &Value::from(all));
+            // A figure whose parts were not read has no value; that is said by the parts.
+            if let Some(value) = value.ok().and_then(|value| f64::try_from(value).ok()) {
+                self.figures.insert(plain(&figure.name), value);
+                self.shared.teller.tell(What::Sample(Sample {
+                    run: self.planned.run.clone(),
+                    step: None,
+                    name: figure.name.clone(),
+                    series: figure.series.clone().unwrap_or_else(|| self.series.clone()),
+                    value,
+                    unit: figure.unit.clone(),
+                    clock: None,
+                    resolution: 0.0,
+                    labels: Labels::new(),
+                }));
+            }
+        }
+    }
+}
+
+/// A figure's name, as an expression uses it.
+pub(super) fn plain(name: &str) -> String {
+    name.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '_'
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,239 @@
+//! What may destroy what: rules 1 and 2 of "Never lose data".
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::event::Subject;
+use crate::host::Host;
+use crate::method::SubjectKind;
+
+use super::EngineError;
+use super::shell::{quote, script};
+
+/// `--destroy [HOST/]KIND:ID=NAME`: the operator's word that this may be destroyed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confirmation {
+    /// Host; any where absent.
+    pub host: Option<String>,
+    /// Kind.
+    pub kind: SubjectKind,
+    /// Id.
+    pub id: String,
+    /// The name that the operator typed.
+    pub name: String,
+}
+
+impl Confirmation {
+    /// Whether it allows to destroy `what` (`KIND:ID`) on a host.
+    pub(super) fn allows(&self, what: &str, host: &str) -> bool {
+        self.is_about(what, host) && self.true_name() == Some(self.name.as_str())
+    }
+
+    /// Whether it is about `what` on a host, by whatever name.
+    pub(super) fn is_about(&self, what: &str, host: &str) -> bool {
+        format!("{}:{}", self.kind, self.id) == what
+            && self.host.as_deref().is_none_or(|named| named == host)
+    }
+
+    // What its id ends with. The name of a guest stands in no id, and is not looked up yet.
+    fn true_name(&self) -> Option<&str> {
+        if matches!(self.kind, SubjectKind::Vm | SubjectKind::Ct) {
+            return None;
+        }
+        self.id.rsplit('/').find(|part| !part.is_empty())
+    }
+}
+
+/// Reads `[HOST/]KIND:ID`.
+///
+/// # Errors
+/// What was expected.
+pub fn parse_subject(text: &str) -> Result<(Option<String>, SubjectKind, String), String> {
+    let expected = || {
+        let kinds: Vec<_> = SubjectKind::ALL.iter().map(|kind| kind.name()).collect();
+        format!(
+            "expected [HOST/]KIND:ID with KIND one of {}, not {text:?}",
+            kinds.join(", ")
+        )
+    };
+    let (head, id) = text.split_once(':').ok_or_else(expected)?;
+    let (host, kind) = match head.rsplit_once('/') {
+        Some((host, kind)) => (Some(host.to_owned()), kind),
+        None => (None, head),
+    };
+    let kind = SubjectKind::ALL
+        .into_iter()
+        .find(|known| known.name() == kind)
+        .ok_or_else(expected)?;
+    if id.is_empty() || host.as_ref().is_some_and(String::is_empty) || id.contains('\0') {
+        return Err(expected());
+    }
+    Ok((host, kind, id.to_owned()))
+}
+
+/// What a destroying step is weighed by.
+pub(super) struct Weighed<'a> {
+    /// `KIND:ID` that it destroys.
+    pub what: &'a str,
+    /// The host it acts on.
+    pub host: &'a dyn Host,
+    /// The subject of the run.
+    pub subject: &'a Subject,
+    /// The host that it is on.
+    pub subject_host: &'a str,
+    /// The run's scratch folder.
+    pub scratch: &'a str,
+    /// What this run made itself, as `find` printed it.
+    pub made: &'a BTreeSet<String>,
+    /// The leave whose proof it relies on.
+    pub relies_on: Option<&'a str>,
+    /// Leaves that were proved in this run.
+    pub proved: &'a BTreeSet<String>,
+    /// The operator's words.
+    pub confirmed: &'a [Confirmation],
+    /// What the target was when it was shown: identity by path.
+    pub identities: &'a BTreeMap<String, String>,
+}
+
+impl Weighed<'_> {
+    /// Returns where the step may run.
+    ///
+    /// # Errors
+    /// [`EngineError::Refused`], with the rule that it would break.
+    pub async fn allow(&self) -> Result<(), EngineError> {
+        let refused = |why: String| Err(EngineError::Refused(why));
+        if let Some(copy) = self.relies_on
+            && !self.proved.contains(copy)
+        {
+            return refused(format!(
+                "{} is not destroyed: it relies on a proof of {copy:?}, and there is none in this run",
+                self.what
+            ));
+        }
+        let Some((_, id)) = self.what.split_once(':') else {
+            return refused(format!(
+                "{:?} is not destroyed: expected KIND:ID",
+                self.what
+            ));
+        };
+        if !self.made_here(id) {
+            if !(self.subject.marked && self.is_the_subject()) {
+                return refused(format!(
+                    "{} is not destroyed: this session did not make it, and it is no subject that bears a mark of comeback",
+                    self.what
+                ));
+            }
+            let host = self.host.name();
+            if !self
+                .confirmed
+                .iter()
+                .any(|word| word.allows(self.what, host))
+            {
+                return refused(format!(
+                    "{what} is not destroyed: say --destroy {what}=NAME, with its own name, to allow it",
+                    what = self.what
+                ));
+            }
+        }
+        self.still_the_same(id).await
+    }
+
+    // A mark speaks for what bears it, and for nothing beside it.
+    fn is_the_subject(&self) -> bool {
+        self.what == self.subject.to_string() && self.host.name() == self.subject_host
+    }
+
+    // A path with `..` in it could leave the scratch folder again.
+    fn made_here(&self, id: &str) -> bool {
+        let inside = id
+            .strip_prefix(self.scratch)
+            .is_some_and(|rest| rest.starts_with('/') && !rest.split('/').any(|part| part == ".."));
+        inside || self.made.contains(id)
+    }
+
+    async fn still_the_same(&self, id: &str) -> Result<(), EngineError> {
+        let Some(before) = self.identities.get(id) else {
+            return Ok(());
+        };
+        let now = identity(self.host, id).await?;
+        if now == *before {
+            return Ok(());
+        }
+        Err(EngineError::Refused(format!(
+            "{} is not destroyed: it is no longer what was shown (it was {before}, it is {now})",
+            self.what
+        )))
+    }
+}
+
+/// Device and inode of a path, and of what it leads to: another folder of the same name is
+/// another folder.
+pub(super) async fn identity(host: &dyn Host, path: &str) -> Result<String, EngineError> {
+    let text = format!(
+        "i='device %d, inode %i'; if [ -L {p} ]; then stat -c \"link: $i\" -- {p}; stat -L -c \"to $i\" -- {p} 2>/dev/null || :; elif [ -e {p} ]; then stat -c \"$i\" -- {p}; else echo nothing; fi",
+        p = quote(path)
+    );
+    script(
+        host,
+        "look at the target again",
+        &text,
+        Duration::from_mins(1),
+    )
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_counts_only_with_the_right_name_and_host() {
+        let word = |text: &str, name: &str| {
+            let (host, kind, id) = parse_subject(text).unwrap();
+            let name = name.to_owned();
+            Confirmation {
+                host,
+                kind,
+                id,
+                name,
+            }
+        };
+        assert!(word("dir:/some/data", "data").allows("dir:/some/data", "h1"));
+        assert!(word("dir:/some/data/", "data").allows("dir:/some/data/", "h1"));
+        assert!(word("h1/dir:/some/data", "data").allows("dir:/some/data", "h1"));
+        for (text, name) in [
+            ("dir:/some/data", ""),
+            ("dir:/some/data", "dat"),
+            ("dir:/some/data", "/some/data"),
+            ("dir:/some/other", "other"),
+            ("subvolume:/some/data", "data"),
+            ("h2/dir:/some/data", "data"),
+        ] {
+            assert!(
+                !word(text, name).allows("dir:/some/data", "h1"),
+                "{text}={name}"
+            );
+        }
+        assert!(!word("dir:/", "").allows("dir:/", "h1"));
+        assert!(!word("vm:9001", "9001").allows("vm:9001", "h1"));
+    }
+
+    #[test]
+    fn subjects_are_read_with_and_without_a_host() {
+        assert_eq!(
+            parse_subject("dir:/some/data:x").unwrap(),
+            (None, SubjectKind::Dir, "/some/data:x".to_owned())
+        );
+        assert_eq!(
+            parse_subject("root@pve1/vm:9001").unwrap(),
+            (
+                Some("root@pve1".to_owned()),
+                SubjectKind::Vm,
+                "9001".to_owned()
+            )
+        );
+        for wrong in ["", "dir", "dir:", "folder:/x", "/dir:/x"] {
+            assert!(parse_subject(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Takes and compares manifests: in this process on this machine, by shell elsewhere.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::event::{Nanos, Progress, ProgressKind, StepId, Stream, What};
+use crate::host::HostError;
+use crate::host::hashing::{
+    Counted, HashError, Lists, Manifest, compare_script, file_script, hash_file, hash_tree, parse,
+    tree_script,
+};
+use crate::host::supervisor::{Heard, Launch, StopProof};
+use crate::method::HostInfo;
+use crate::progress::Finding;
+use crate::progress::clamp::Clamp;
+
+use super::EngineError;
+use super::command::{PATIENCE, TRIES, again, attempt};
+use super::conduct::Shared;
+use super::shell::{script, text_of};
+
+/// What is kept of an answer.
+const KEEP: usize = 64 * 1024;
+/// How often progress is told.
+const LOOK: Duration = Duration::from_millis(250);
+/// How many differences are named.
+const MOST: usize = 5;
+
+/// A manifest, and where its lists lie.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub digest: String,
+    pub bytes: u64,
+    pub files: u64,
+    manifest: Manifest,
+    host: String,
+    lists: Option<Lists>,
+}
+
+/// What a comparison came to.
+#[derive(Debug)]
+pub(super) struct Compared {
+    pub same: bool,
+    pub by: String,
+    pub share: String,
+    pub differences: Vec<String>,
+}
+
+/// The shell text of a hash. On this machine it is done in this process, and the text says what it
+/// stands for.
+pub(super) fn text(path: &str, tree: bool, info: &HostInfo) -> String {
+    let script = if tree {
+        let folder = "‹lists›".to_owned();
+        tree_script(path, &Lists { folder }, &info.facts)
+    } else {
+        file_script(path)
+    };
+    if info.address.is_none() {
+        format!("# by comeback itself; with the programs of this machine it would be\n{script}")
+    } else {
+        script
+    }
+}
+
+/// Takes a manifest; none where the operator stopped it.
+///
+/// # Errors
+/// Where something cannot be read, or the host is lost.
+pub(super) async fn take(
+    shared: &Shared,
+    host: &str,
+    path: &str,
+    tree: bool,
+    step: &StepId,
+) -> Result<Option<Kept>, EngineError> {
+    let known = shared
+        .hosts
+        .get(host)
+        .ok_or_else(|| EngineError::Refused(format!("the host {host:?} is not connected")))?;
+    let (manifest, lists) = if known.host.is_local() {
+        match here(shared, path, tree, step).await {
+            Some(manifest) => (manifest.map_err(|why| failed(host, &why))?, None),
+            None => return Ok(None),
+        }
+    } else {
+        // Among the steps' own folders, which go at the end of the session.
+        let lists = Lists {
+            folder: format!("{}/steps/{step}-lists", shared.session_dir(host)),
+        };
+        let script = if tree {
+            tree_script(path, &lists, &known.info.facts)
+        } else {
+            file_script(path)
+        };
+        match there(shared, host, step, &script).await? {
+            Some(said) => {
+                let manifest = parse(&said, &known.info.facts).map_err(|why| failed(host, &why))?;
+                (manifest, tree.then_some(lists))
+            }
+            None => return Ok(None),
+        }
+    };
+    Ok(Some(Kept {
+        digest: manifest.files.clone(),
+        bytes: manifest.bytes,
+        files: manifest.count,
+        manifest,
+        host: host.to_owned(),
+        lists,
+    }))
+}
+
+fn failed(host: &str, why: &str) -> EngineError {
+    EngineError::Script {
+        host: host.to_owned(),
+        what: "take the sha256".to_owned(),
+        why: why.to_owned(),
+    }
+}
+
+async fn here(
+    shared: &Shared,
+    path: &str,
+    tree: bool,
+    step: &StepId,
+) -> Option<Result<Manifest, String>> {
+    let (stop, counted) = (CancellationToken::new(), Arc::new(Counted::default()));
+    let (path, token, count) = (PathBuf::from(path), stop.clone(), Arc::clone(&counted));
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let work = tokio::task::spawn_blocking(move || {
+        if tree {
+            hash_tree(&path, threads, &token, &count)
+        } else {
+            hash_file(&path, &token, &count)
+        }
+    });
+    tokio::pin!(work);
+    let mut clamp = Clamp::new(step.clone());
+    let mut look = tokio::time::interval(LOOK);
+    let done = loop {
+        tokio::select! {
+            done = &mut work => break done,
+            _ = look.tick() => {
+                if let Some(progress) = progress(&mut clamp, shared, &counted) {
+                    shared.teller.tell(What::Progress(progress));
+                }
+            }
+            () = shared.control.stopped() => {
+                stop.cancel();
+                break work.await;
+            }
+        }
+    };
+    match done {
+        Ok(Err(HashError::Stopped)) => None,
+        Ok(done) => Some(done.map_err(|why| why.to_string())),
+        Err(why) => Some(Err(why.to_string())),
+    }
+}
+
+fn progress(clamp: &mut Clamp, shared: &Shared, counted: &Counted) -> Option<Progress> {
+    let total = counted.total.load(Ordering::Relaxed);
+    let finding = Finding::Progress {
+        kind: ProgressKind::Exact,
+        done: Some(counted.done.load(Ordering::Relaxed)),
+        total: Some(total),
+        percent: None,
+    };
+    let now = u64::try_from(shared.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    (total > 0)
+        .then(|| clamp.take(Nanos(now), &finding))
+        .flatten()
+}
+
+// Supervised, as every long work: a lost connection does not lose it.
+async fn there(
+    shared: &Shared,
+    host: &str,
+    step: &StepId,
+    script: &str,
+) -> Result<Option<String>, EngineError> {
+    let mut tries = 0;
+    loop {
+        let name = attempt(step, tries);
+        match once(shared, host, &name, script).await {
+            Err(EngineError::Host(why)) if why.is_transient() && tries < TRIES => {
+                again(&mut tries).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+async fn once(
+    shared: &Shared,
+    host: &str,
+    step: &str,
+    script: &str,
+) -> Result<Option<String>, EngineError> {
+    let supervisor = shared
+        .supervisors
+        .get(host)
+        .ok_or_else(|| EngineError::Refused(format!("the host {host:?} is not connected")))?;
+    let mut work = supervisor.launch(step, script, Launch::default()).await?;
+    let (mut said, mut complaint) = (Vec::new(), Vec::new());
+    let mut stopped: Option<JoinHandle<StopProof>> = None;
+    loop {
+        let heard = tokio::select! {
+            heard = work.next() => heard,
+            () = shared.control.stopped(), if stopped.is_none() => {
+                let stopper = work.stopper();
+                stopped = Some(tokio::spawn(async move { stopper.stop(PATIENCE).await }));
+                continue;
+            }
+        };
+        match heard {
+            Some(Heard::Output { stream, bytes, .. }) => {
+                let all = if stream == Stream::Out {
+                    &mut said
+                } else {
+                    &mut complaint
+                };
+                let room = KEEP.saturating_sub(all.len());
+                all.extend(bytes.into_iter().take(room));
+            }
+            Some(Heard::Ended(outcome)) if stopped.is_none() && !outcome.begun => {
+                return Err(EngineError::Host(HostError::Down {
+                    host: host.to_owned(),
+                    phase: "exec",
+                    why: "the connection was lost before it was begun".to_owned(),
+                }));
+            }
+            Some(Heard::Ended(outcome)) if stopped.is_none() => {
+                return if outcome.status == [0] {
+                    Ok(Some(text_of(&said)))
+                } else {
+                    let last = text_of(&complaint);
+                    let why = last
+                        .lines()
+                        .last()
+                        .unwrap_or("its status is not known")
+                        .to_owned();
+                    Err(failed(host, &why))
+                };
+            }
+            Some(Heard::Ended(_)) | None => {
+                let Some(stopped) = stopped else {
+                    return Err(failed(host, "its status is not known"));
+                };
+                return match stopped.await {
+                    Ok(proof) if proof.gone => Ok(None),
+                    Ok(proof) => Err(failed(
+                        host,
+                        &format!("stopped, but still there: {}", proof.left.join(", ")),
+                    )),
+                    Err(why) => Err(failed(host, &why.to_string())),
+                };
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Compares two manifests, and names the first differences.
+///
+/// # Errors
+/// Where the host of the lists is lost.
+pub(super) async fn compare(
+    shared: &Shared,
+    before: &Kept,
+    after: &Kept,
+) -> Result<Compared, EngineError> {
+    let (old, new) = (&before.manifest, &after.manifest);
+    let same = old.same_as(new);
+    let differences = match (same, &before.lists, &after.lists) {
+        (true, _, _) => Vec::new(),
+        (false, Some(a), Some(b)) if before.host == after.host => {
+            let known = shared.hosts.get(&after.host);
+            match known {
+                Some(known) => {
+                    let text = compare_script(a, b);
+                    let patience = Duration::from_mins(10);
+                    let said =
+                        script(known.host.as_ref(), "compare the lists", &text, patience).await?;
+                    said.lines().take(MOST).map(ToOwned::to_owned).collect()
+                }
+                None => Vec::new(),
+            }
+        }
+        (false, _, _) => old.differences(new, MOST),
+    };
+    let by = if old.made_by == new.made_by && old.meta.is_some() {
+        "sha256+metadata"
+    } else {
+        "sha256"
+    };
+    Ok(Compared {
+        same,
+        by: by.to_owned(),
+        share: format!(
+            "whole: {} files, {}",
+            new.count,
+            crate::event::Bytes(new.bytes)
+        ),
+        differences,
+    })
+}
+
+impl Kept {
+    /// What a comparison with this one cannot see, in words.
+    pub fn remark(&self) -> Option<String> {
+        (self.manifest.meta.is_some() && self.manifest.xattrs.is_none()).then(|| {
+            format!(
+                "extended attributes are not compared: {} has no getfattr",
+                self.host
+            )
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! The journal on a host: what a session is about to leave there, written and synced before it is
+//! made, so that recovery needs neither the operator's machine nor the recording.
+//!
+//! One line a JSON object: [`Entry`]. The file lies in the session's state folder.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Intended, LeaveId};
+use crate::host::{Exit, Host};
+
+use super::EngineError;
+use super::shell::{ask_again, quote, reason, script};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub(super) enum Entry {
+    /// About to be made.
+    Intended {
+        /// Its id.
+        leave: LeaveId,
+        /// How to find and undo it.
+        #[serde(flatten)]
+        intended: Intended,
+    },
+    /// Gone again.
+    Undone {
+        /// Its id.
+        leave: LeaveId,
+    },
+}
+
+/// The journal's path in a session's state folder.
+pub(super) fn path(session_dir: &str) -> String {
+    format!("{session_dir}/journal")
+}
+
+/// Adds a line, and returns when it is on the host's disk.
+pub(super) async fn append(
+    host: &dyn Host,
+    session_dir: &str,
+    entry: &Entry,
+) -> Result<(), EngineError> {
+    let failed = |why: String| EngineError::Script {
+        host: host.name().to_owned(),
+        what: "write the journal".to_owned(),
+        why,
+    };
+    let mut line = serde_json::to_vec(entry).map_err(|why| failed(why.to_string()))?;
+    line.push(b'\n');
+    // One that broke off in a lost connection ends where the next begins.
+    line.insert(0, b'\n');
+    let journal = quote(&path(session_dir));
+    // `sync FILE` is GNU's; elsewhere everything is synced.
+    let text =
+        format!("umask 077; cat >>{journal} && {{ sync -- {journal} 2>/dev/null || sync; }}");
+    let answer = ask_again(host, &text, &line, 1 << 16, PATIENCE).await?;
+    if answer.exit == Exit::Code(0) {
+        Ok(())
+    } else {
+        Err(failed(reason(&answer)))
+    }
+}
+
+/// What a session's journal says is still out; nothing where there is none.
+pub(super) async fn read(
+    host: &dyn Host,
+    session_dir: &str,
+) -> Result<Vec<(LeaveId, Intended)>, EngineError> {
+    let text = format!("cat -- {} 2>/dev/null || :", quote(&path(session_dir)));
+    Ok(parse(
+        &script(host, "read the journal", &text, PATIENCE).await?,
+    ))
+}
+
+/// Reads a journal's text. A cut last line was never acted on, and is left out.
+pub(super) fn parse(text: &str) -> Vec<(LeaveId, Intended)> {
+    let mut open: Vec<(LeaveId, Intended)> = Vec::new();
+    for line in text.lines() {
+        match serde_json::from_str(line) {
+            Ok(Entry::Intended { leave, intended }) => open.push((leave, intended)),
+            Ok(Entry::Undone { leave }) => open.retain(|(known, _)| *known != leave),
+            Err(_) => {}
+        }
+    }
+    open
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::LeaveKind;
+
+    fn intended(name: &str) -> Intended {
+        Intended {
+            run: "r1".into(),
+            step: "s1".into(),
+            host: "local".into(),
+            name: name.into(),
+            kind: LeaveKind::Copy,
+            find: "echo 'a\nb'".into(),
+            undo: "rm \"$found\"".into(),
+        }
+    }
+
+    #[test]
+    fn what_was_undone_is_no_longer_open() {
+        let lines = [
+            Entry::Intended {
+                leave: "l1".into(),
+                intended: intended("a"),
+            },
+            Entry::Intended {
+                leave: "l2".into(),
+                intended: intended("b"),
+            },
+            Entry::Undone { leave: "l1".into() },
+        ]
+        .map(|entry| serde_json::to_string(&entry).unwrap());
+        let text = format!("{}\n{{\"state\":\"inten", lines.join("\n"));
+        let open = parse(&text);
+        assert_eq!(open.len(), 1);
+        assert_eq!(open[0], ("l2".into(), intended("b")));
+    }
+}

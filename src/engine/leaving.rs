@@ -1,0 +1,192 @@
+//! What steps leave, and how it is undone: in reverse, each found before and looked for after.
+
+use std::time::Duration;
+
+use crate::event::{Intended, Leave, LeaveId, LeaveKind, LeaveState, RunId, StepId, What};
+use crate::host::Host;
+use crate::method::{FOUND, Leaves};
+
+use super::EngineError;
+use super::conduct::Shared;
+use super::journal::{self, Entry};
+use super::preview::Filling;
+use super::shell::{quote, script};
+use super::teller::Teller;
+
+/// How long a look may take.
+const LOOK: Duration = Duration::from_mins(2);
+/// How long taking something away may take: a big tree is many files.
+const AWAY: Duration = Duration::from_hours(4);
+
+/// Something that a run has left, or is about to.
+#[derive(Debug, Clone)]
+pub(super) struct Open {
+    pub id: LeaveId,
+    pub intended: Intended,
+    /// Its step ended well: what is there is whole.
+    pub finished: bool,
+    /// What `find` printed after the step.
+    pub found: Option<String>,
+    pub undone: bool,
+}
+
+impl Open {
+    /// Whether it is a whole copy.
+    pub fn is_copy(&self) -> bool {
+        self.finished && !self.undone && self.intended.kind == LeaveKind::Copy
+    }
+}
+
+/// What `find` prints, or nothing.
+pub(super) async fn look(host: &dyn Host, find: &str) -> Result<String, EngineError> {
+    script(host, "look for what was left", find, LOOK).await
+}
+
+/// Fills in what a step leaves.
+pub(super) fn intended(
+    leaves: &Leaves,
+    filling: &Filling<'_>,
+    run: &RunId,
+    step: &StepId,
+    undo_filling: &Filling<'_>,
+) -> Result<Intended, EngineError> {
+    debug_assert_eq!(FOUND, "found");
+    Ok(Intended {
+        run: run.clone(),
+        step: step.clone(),
+        host: filling.bound.host(&filling.step.step.on).to_owned(),
+        name: leaves.id.clone(),
+        kind: leaves.kind,
+        find: filling.shell(&leaves.find)?,
+        undo: undo_filling.shell(&leaves.undo)?,
+    })
+}
+
+/// Writes down what is about to be made: here, and in the journal on the host. Nothing is made
+/// before both are on disk.
+///
+/// # Errors
+/// Where something is there already (it is not ours), or one of the two cannot be written.
+pub(super) async fn announce(
+    teller: &Teller,
+    host: &dyn Host,
+    session_dir: &str,
+    intended: Intended,
+) -> Result<Open, EngineError> {
+    let there = look(host, &intended.find).await?;
+    if !there.is_empty() {
+        return Err(EngineError::Refused(format!(
+            "{}: {} is there already; comeback acts only on what it made",
+            host.name(),
+            there.lines().next().unwrap_or_default()
+        )));
+    }
+    let id = teller.leave_id();
+    teller.tell(What::Leave(Leave {
+        leave: id.clone(),
+        state: LeaveState::Intended(intended.clone()),
+    }));
+    teller.commit()?;
+    let entry = Entry::Intended {
+        leave: id.clone(),
+        intended: intended.clone(),
+    };
+    journal::append(host, session_dir, &entry).await?;
+    Ok(Open {
+        id,
+        intended,
+        finished: false,
+        found: None,
+        undone: false,
+    })
+}
+
+/// Looks whether it is there now, and says so.
+pub(super) async fn settle(
+    teller: &Teller,
+    host: &dyn Host,
+    open: &mut Open,
+) -> Result<(), EngineError> {
+    let found = look(host, &open.intended.find).await?;
+    if !found.is_empty() {
+        let state = LeaveState::Found {
+            found: found.clone(),
+        };
+        teller.tell(What::Leave(Leave {
+            leave: open.id.clone(),
+            state,
+        }));
+        open.found = Some(found);
+    }
+    Ok(())
+}
+
+/// Takes it away, and looks again. Twice in a row does no harm.
+///
+/// # Errors
+/// Where the host is lost, or it is still there afterwards.
+pub(super) async fn take_away(host: &dyn Host, intended: &Intended) -> Result<(), EngineError> {
+    let found = look(host, &intended.find).await?;
+    if found.is_empty() {
+        return Ok(());
+    }
+    let text = format!("{FOUND}={}\n{}", quote(&found), intended.undo);
+    let done = script(host, &format!("take {} away", intended.name), &text, AWAY).await;
+    let left = look(host, &intended.find).await?;
+    if left.is_empty() {
+        return Ok(());
+    }
+    Err(done.err().unwrap_or_else(|| EngineError::Script {
+        host: host.name().to_owned(),
+        what: format!("take {} away", intended.name),
+        why: format!("{left} is still there"),
+    }))
+}
+
+/// Says that it is gone, here and in the journal.
+pub(super) async fn gone(teller: &Teller, host: &dyn Host, session_dir: &str, left: &Open) {
+    teller.tell(What::Leave(Leave {
+        leave: left.id.clone(),
+        state: LeaveState::Undone,
+    }));
+    let entry = Entry::Undone {
+        leave: left.id.clone(),
+    };
+    // An entry too many is looked for in vain by a recovery.
+    let _ = journal::append(host, session_dir, &entry).await;
+}
+
+/// Undoes in reverse. With `keep`, what may hold data stays, and why is said. Where something
+/// cannot be taken away, what was made before it stays as well: it may stand on it.
+pub(super) async fn unwind(shared: &Shared, open: &mut [Open], keep: Option<&str>) {
+    let teller = &shared.teller;
+    let mut keep = keep.map(ToOwned::to_owned);
+    for left in open.iter_mut().rev().filter(|left| !left.undone) {
+        let kept = |why: String| {
+            teller.tell(What::Leave(Leave {
+                leave: left.id.clone(),
+                state: LeaveState::Kept { why },
+            }));
+        };
+        if let Some(why) = &keep
+            && left.intended.kind.holds_data()
+        {
+            kept(why.clone());
+            continue;
+        }
+        let Some(connected) = shared.hosts.get(&left.intended.host) else {
+            continue;
+        };
+        let host = connected.host.as_ref();
+        match take_away(host, &left.intended).await {
+            Ok(()) => {
+                left.undone = true;
+                gone(teller, host, &shared.session_dir(&left.intended.host), left).await;
+            }
+            Err(why) => {
+                kept(why.to_string());
+                keep = Some(format!("{} is still there", left.intended.name));
+            }
+        }
+    }
+}

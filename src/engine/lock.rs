@@ -1,0 +1,124 @@
+//! One session at a time has a named or marked subject. The lock is a folder that every user of
+//! the host can see, and only its owner can take away.
+
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::host::Host;
+use crate::host::hashing::hex;
+
+use super::EngineError;
+use super::shell::{quote, script};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A lock that this session holds.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    pub host: String,
+    pub subject: String,
+    path: String,
+}
+
+/// Who has the subject, as the lock's folder says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Holder {
+    pub who: String,
+    pub since: String,
+}
+
+/// Where locks stand: gone after a reboot, as their sessions are. The first that can be written
+/// takes it; another user may have had to take another.
+const FOLDERS: &str = "/run/lock /var/lock /tmp";
+
+/// What a subject is locked by: one folder is one subject, by whatever path it is named.
+///
+/// # Errors
+/// Where the host is lost.
+pub(super) async fn key(host: &dyn Host, subject: &str) -> Result<String, EngineError> {
+    let Some((kind @ ("dir" | "subvolume"), path)) = subject.split_once(':') else {
+        return Ok(subject.to_owned());
+    };
+    let text = format!(
+        "cd -- {path} 2>/dev/null && pwd -P || printf '%s\\n' {path}",
+        path = quote(path)
+    );
+    let real = script(host, "look where the subject is", &text, PATIENCE).await?;
+    Ok(format!("{kind}:{real}"))
+}
+
+fn name(key: &str) -> String {
+    let digest = hex(&Sha256::digest(key.as_bytes()));
+    let short: String = digest.chars().take(16).collect();
+    format!("comeback-{short}")
+}
+
+/// Takes the lock on a subject, by its key.
+///
+/// # Errors
+/// Where the host is lost or nothing can be written there.
+pub(super) async fn take(
+    host: &dyn Host,
+    subject: &str,
+    key: &str,
+    session: &str,
+) -> Result<Result<Held, Holder>, EngineError> {
+    // Whoever finds the folder there but no holder in it meets one that is just being taken.
+    let text = format!(
+        r#"refuse() {{ grep -qsF {session} "$p/holder" && {{ printf 'taken\n%s\n' "$p"; exit 0; }}; printf 'refused\n'; cat "$p/holder" 2>/dev/null || printf 'another session\njust now\n'; exit 0; }}
+for d in {FOLDERS}; do p="$d"/{name}; [ -d "$p" ] && refuse; done
+for d in {FOLDERS}; do [ -d "$d" ] && [ -w "$d" ] && break; done
+p="$d"/{name}
+if mkdir -m 755 -- "$p" 2>/dev/null; then
+  if printf '%s\n%s\n' {session}" of $(id -un) on $(uname -n)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$p/holder" && chmod 644 "$p/holder"; then
+    printf 'taken\n%s\n' "$p"
+  else
+    rm -f -- "$p/holder"; rmdir -- "$p"; exit 1
+  fi
+elif [ -d "$p" ]; then
+  refuse
+else
+  echo "no lock can be made in $d" >&2; exit 1
+fi"#,
+        name = name(key),
+        session = quote(session),
+    );
+    let said = script(host, "take the lock", &text, PATIENCE).await?;
+    let mut lines = said.lines();
+    if lines.next() == Some("taken") {
+        return Ok(Ok(Held {
+            host: host.name().to_owned(),
+            subject: subject.to_owned(),
+            path: lines.next().unwrap_or_default().to_owned(),
+        }));
+    }
+    let mut word = || lines.next().unwrap_or("unknown").to_owned();
+    Ok(Err(Holder {
+        who: word(),
+        since: word(),
+    }))
+}
+
+/// Shell text that prints the lock of a session by its key, or nothing.
+pub(super) fn find(key: &str, session: &str) -> String {
+    format!(
+        r#"for d in {FOLDERS}; do p="$d"/{name}; if [ -f "$p/holder" ] && grep -qF {session} "$p/holder"; then printf '%s\n' "$p"; break; fi; done"#,
+        name = name(key),
+        session = quote(session),
+    )
+}
+
+/// Shell text that gives a found lock back.
+pub(super) const UNDO: &str = r#"rm -f -- "$found/holder" && rmdir -- "$found""#;
+
+/// Gives the lock back.
+///
+/// # Errors
+/// Where the host is lost, or the lock cannot be taken away.
+pub(super) async fn release(host: &dyn Host, held: &Held) -> Result<(), EngineError> {
+    let text = format!("found={}\n{UNDO}", quote(&held.path));
+    script(host, "give the lock back", &text, PATIENCE)
+        .await
+        .map(|_| ())
+}

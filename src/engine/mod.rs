@@ -1,0 +1,36 @@
+//! Runs a plan and says what happened; the only part that acts on hosts.
+//!
+//! A [`Sitting`] is everything that one session needs: hosts, bound methods, a sink for its
+//! events. [`Sitting::conduct`] takes its runs in their order, keeps the ledger, and undoes it.
+
+mod action;
+mod clocks;
+mod command;
+mod conduct;
+mod control;
+mod error;
+mod figures;
+mod guard;
+mod hashing;
+mod journal;
+mod leaving;
+mod lock;
+mod output;
+mod payload;
+mod preflight;
+mod preview;
+mod reading;
+mod recover;
+mod run;
+mod shell;
+mod space;
+mod teller;
+mod waiting;
+
+pub use conduct::{Connected, Hosts, Sitting, session_id};
+pub use control::Control;
+pub use error::EngineError;
+pub use guard::{Confirmation, parse_subject};
+pub use preflight::{Check, ExamineError, Finding, Gravity, examine};
+pub use preview::{plan_of, preview};
+pub use recover::{Leftover, Recovery, Source, still_out};

@@ -1,0 +1,356 @@
+//! What would run, what is missing, and why: before anything is changed.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use crate::event::{BindingId, Bytes, Clock, Subject};
+use crate::host::{Host, HostError, ask};
+use crate::method::{Action, Bound, MethodError};
+
+use super::conduct::Hosts;
+use super::guard::Confirmation;
+use super::shell::{quote, text_of};
+
+/// How long the look at a subject may take: a big tree is counted no longer than this.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How grave a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gravity {
+    /// Worth knowing.
+    Remark,
+    /// Something is odd.
+    Warning,
+    /// It does not run.
+    Refused,
+}
+
+/// Something that was found before the start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// How grave.
+    pub gravity: Gravity,
+    /// In one sentence.
+    pub text: String,
+}
+
+/// What was found about one binding.
+#[derive(Debug, Clone, Default)]
+pub struct Check {
+    /// The binding.
+    pub binding: BindingId,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// Bytes of the subject, where they could be counted.
+    pub bytes: Option<Bytes>,
+    /// Bytes that the scratch folder must have free.
+    pub room: Option<Bytes>,
+    /// Bytes that are free there.
+    pub free: Option<Bytes>,
+    /// Whether the operator marked the subject on its host.
+    pub marked: bool,
+}
+
+impl Check {
+    /// Why it does not run; absent where it does.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&str> {
+        self.findings
+            .iter()
+            .find(|finding| finding.gravity == Gravity::Refused)
+            .map(|finding| finding.text.as_str())
+    }
+
+    fn find(&mut self, gravity: Gravity, text: String) {
+        self.findings.push(Finding { gravity, text });
+    }
+}
+
+/// Looks at one binding. Nothing is changed on any host.
+///
+/// # Errors
+/// Where a host is lost, or a condition of the method is wrong.
+pub async fn examine(
+    hosts: &Hosts,
+    bound: &Bound,
+    confirmed: &[Confirmation],
+) -> Result<Check, ExamineError> {
+    let mut check = Check {
+        binding: bound.binding.id.clone(),
+        ..Check::default()
+    };
+    needs(bound, &mut check)?;
+    shape(bound, &mut check);
+    for info in bound.hosts.values() {
+        if !info.facts.state_writable {
+            check.find(
+                Gravity::Refused,
+                format!(
+                    "{}: the state folder {} cannot be made or written; name another in the configuration (host.{}.state)",
+                    info.name, info.facts.state, info.name
+                ),
+            );
+        }
+    }
+    let role = bound.method.roles.first().map_or("source", String::as_str);
+    if let Some(known) = hosts.get(bound.host(role)) {
+        look(known.host.as_ref(), bound, &mut check).await?;
+    }
+    destroys(bound, confirmed, &mut check)?;
+    disks(bound, &mut check);
+    Ok(check)
+}
+
+/// Why a binding could not be looked at.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ExamineError {
+    /// The host is lost.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// The method is wrong.
+    #[error(transparent)]
+    Method(#[from] MethodError),
+}
+
+fn needs(bound: &Bound, check: &mut Check) -> Result<(), MethodError> {
+    let first = bound.method.roles.first().cloned().unwrap_or_default();
+    for need in &bound.method.needs {
+        if !bound.needed(need.when.as_deref())? {
+            continue;
+        }
+        let Some(info) = bound.hosts.get(need.on.as_ref().unwrap_or(&first)) else {
+            continue;
+        };
+        if need.tool == "root" {
+            if info.facts.uid != 0 {
+                check.find(
+                    Gravity::Refused,
+                    format!(
+                        "needs root on {}; the login is {}",
+                        info.name, info.facts.user
+                    ),
+                );
+            }
+        } else if !info.facts.tools.contains_key(&need.tool) {
+            let package = package(&need.tool);
+            check.find(
+                Gravity::Refused,
+                format!(
+                    "needs {}, which is not on {} (Debian: apt install {package})",
+                    need.tool, info.name
+                ),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The Debian package that brings a program.
+fn package(tool: &str) -> &str {
+    match tool {
+        "btrfs" | "mkfs.btrfs" => "btrfs-progs",
+        "zfs" | "zpool" => "zfsutils-linux",
+        "losetup" | "umount" | "mount" => "mount",
+        "find" => "findutils",
+        "cp" | "split" | "sha256sum" => "coreutils",
+        "lvs" | "lvcreate" => "lvm2",
+        other => other,
+    }
+}
+
+fn shape(bound: &Bound, check: &mut Check) {
+    for step in &bound.steps {
+        let step = &step.step;
+        if step.clock == Some(Clock::Task) {
+            check.find(
+                Gravity::Refused,
+                format!(
+                    "step {:?} is timed by a Proxmox task index, which this version does not read",
+                    step.name
+                ),
+            );
+        }
+        if let Action::Pipe(members) = &step.action {
+            let on = |role: Option<&String>| bound.host(role.unwrap_or(&step.on)).to_owned();
+            let hosts: Vec<_> = members
+                .iter()
+                .map(|member| on(member.on.as_ref()))
+                .collect();
+            if hosts.windows(2).any(|pair| pair.first() != pair.last()) {
+                check.find(
+                    Gravity::Refused,
+                    format!(
+                        "step {:?} pipes between {}; this version pipes on one host only",
+                        step.name,
+                        hosts.join(" and ")
+                    ),
+                );
+            }
+        }
+    }
+}
+
+// A path may hold line ends, of which each is a \u{1} here: what stands below it must not be
+// taken for an answer.
+// One look: is the scratch parent there, is the subject there, where do they stand, how big is it?
+async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), HostError> {
+    let subject = &bound.binding.subject;
+    let named = !subject.own && subject.kind == "dir";
+    let scratch = quote(&bound.sandbox);
+    let mut text = format!(
+        "s={scratch}; if [ ! -d \"$s\" ]; then echo none; elif [ ! -w \"$s\" ]; then echo closed; else echo open; fi\n(cd -- \"$s\" 2>/dev/null && pwd -P) | tr '\\n' '\\001'; echo\ndf -Pk -- \"$s\" 2>/dev/null | awk 'NR == 2 {{ print $4 }}' | grep . || echo 0\n"
+    );
+    if named {
+        let _ = write!(
+            text,
+            "d={}; if [ ! -d \"$d\" ]; then echo none; elif [ ! -r \"$d\" ]; then echo closed; else echo open; fi\n(cd -- \"$d\" 2>/dev/null && pwd -P) | tr '\\n' '\\001'; echo\n[ -e \"$d/.comeback-subject\" ] && echo marked || echo plain\nif command -v timeout >/dev/null 2>&1; then timeout 20 du -sk -- \"$d\" 2>/dev/null; else du -sk -- \"$d\" 2>/dev/null; fi | awk '{{ print $1 }}' | grep . || echo unknown\n",
+            quote(&subject.id)
+        );
+    }
+    let answer = ask(host, &text, b"", 1 << 16, PATIENCE).await?;
+    let said = text_of(&answer.out);
+    let mut lines = said.lines();
+    let mut next = || lines.next().unwrap_or_default().to_owned();
+    let (state, scratch_at, free) = (next(), next(), next());
+    match state.as_str() {
+        "open" => {}
+        "none" => check.find(
+            Gravity::Refused,
+            format!(
+                "{}: the scratch folder's parent {} is not there; make it, or say --sandbox DIR",
+                host.name(),
+                bound.sandbox
+            ),
+        ),
+        _ => check.find(
+            Gravity::Refused,
+            format!(
+                "{}: nothing can be written in {}; say --sandbox DIR",
+                host.name(),
+                bound.sandbox
+            ),
+        ),
+    }
+    if named {
+        let (state, at, mark, size) = (next(), next(), next(), next());
+        let id = &subject.id;
+        match state.as_str() {
+            "open" => {}
+            "none" => check.find(
+                Gravity::Refused,
+                format!("{}: the subject {id} is no directory there", host.name()),
+            ),
+            _ => check.find(
+                Gravity::Refused,
+                format!("{}: the subject {id} cannot be read", host.name()),
+            ),
+        }
+        check.marked = mark == "marked";
+        check.bytes = size.parse().ok().map(|kib: u64| Bytes(kib * 1024));
+        overlap(&at, &scratch_at, check);
+        if check.bytes.is_none() && check.refusal().is_none() {
+            check.find(
+                Gravity::Warning,
+                format!("{}: {id} could not be counted within 20 s; whether it fits into {} is not known", host.name(), bound.sandbox),
+            );
+        }
+    } else if let Some(size) = bound.settings.get("size") {
+        check.bytes = u64::try_from(size.value().as_i64().unwrap_or(0))
+            .ok()
+            .map(Bytes);
+    }
+    room(
+        bound,
+        check,
+        free.parse().ok().map(|kib: u64| Bytes(kib * 1024)),
+        host.name(),
+    );
+    Ok(())
+}
+
+// A scratch folder in the subject would be copied into itself, and would change what is only read.
+fn overlap(subject: &str, scratch: &str, check: &mut Check) {
+    let [subject, scratch] =
+        [subject, scratch].map(|path| path.strip_suffix('\u{1}').unwrap_or(path));
+    let inside = |inner: &str, outer: &str| {
+        inner
+            .strip_prefix(outer.trim_end_matches('/'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    if !subject.is_empty() && inside(scratch, subject) {
+        check.find(Gravity::Refused, format!("the scratch folder would stand in the subject {}, which is only read; say --sandbox DIR outside of it", subject.replace('\u{1}', "\n")));
+    }
+}
+
+fn room(bound: &Bound, check: &mut Check, free: Option<Bytes>, host: &str) {
+    check.free = free;
+    let Some(needed) = check.bytes.and_then(|bytes| bound.room(bytes.0)).map(Bytes) else {
+        return;
+    };
+    check.room = Some(needed);
+    if let Some(free) = free.filter(|free| *free < needed) {
+        check.find(
+            Gravity::Refused,
+            format!(
+                "{host}: {} has {free} free; the run needs {needed}",
+                bound.sandbox
+            ),
+        );
+    }
+}
+
+fn destroys(
+    bound: &Bound,
+    confirmed: &[Confirmation],
+    check: &mut Check,
+) -> Result<(), MethodError> {
+    let subject: &Subject = &bound.binding.subject;
+    if subject.own {
+        return Ok(());
+    }
+    for step in super::preview::preview(bound)? {
+        let Some(destroys) = step.destroys else {
+            continue;
+        };
+        if destroys.what.contains("‹session›") {
+            continue;
+        }
+        let (name, what) = (&step.name, &destroys.what);
+        if !check.marked || *what != subject.to_string() {
+            check.find(
+                Gravity::Refused,
+                format!("step {name:?} destroys {what}, which bears no mark of comeback"),
+            );
+        } else if !confirmed.iter().any(|word| word.allows(what, &step.host)) {
+            let why = if confirmed.iter().any(|word| word.is_about(what, &step.host)) {
+                format!(
+                    "step {name:?} destroys {what}; --destroy calls it by a name that is not its own"
+                )
+            } else {
+                format!(
+                    "step {name:?} destroys {what}; say --destroy {what}=NAME, with its own name"
+                )
+            };
+            check.find(Gravity::Refused, why);
+        }
+    }
+    Ok(())
+}
+
+fn disks(bound: &Bound, check: &mut Check) {
+    let Some(paths) = super::preview::placed_paths(bound) else {
+        return;
+    };
+    let places: Vec<_> = paths
+        .iter()
+        .filter_map(|(role, path)| bound.hosts.get(role)?.facts.paths.get(path))
+        .collect();
+    if let [one, other] = &places[..]
+        && let Some(disk) = one.disks.iter().find(|disk| other.disks.contains(disk))
+    {
+        check.find(
+            Gravity::Remark,
+            format!("same disk: original and copy are both on {disk}; one dead disk takes both"),
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! What sessions left on a host, found again from its journals or a recording, and taken away
+//! when asked: twice in a row does no harm.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::event::{Intended, LeaveId};
+use crate::host::supervisor::{Journal, Supervisor};
+
+use super::command::PATIENCE;
+use super::conduct::Connected;
+use super::journal::{self, Entry};
+use super::shell::{quote, script};
+use super::{EngineError, leaving};
+
+/// Where it is read what may be left.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// The journals of all sessions on the host.
+    Journals,
+    /// A recording, and the journal of its session where there is one.
+    Recording {
+        /// The session.
+        session: String,
+        /// Its state folder there.
+        state: String,
+        /// What its ledger has not seen undone, in the order in which it was made.
+        open: Vec<(LeaveId, Intended)>,
+    },
+}
+
+/// Something that is still there.
+#[derive(Debug, Clone)]
+pub struct Leftover {
+    /// Its id.
+    pub leave: LeaveId,
+    /// How to undo it.
+    pub intended: Intended,
+    /// What `find` printed.
+    pub found: String,
+}
+
+/// What one session left on one host.
+pub struct Recovery {
+    /// The session.
+    pub session: String,
+    /// The host.
+    pub host: String,
+    /// A program goes on with it: nothing of it is touched.
+    pub alive: bool,
+    /// Steps that still run, although nobody follows them.
+    pub running: Vec<String>,
+    /// What is still there, newest first.
+    pub left: Vec<Leftover>,
+    /// Its state folder is there.
+    folder: bool,
+    connected: Connected,
+    supervisor: Supervisor,
+}
+
+const LOOK: Duration = Duration::from_mins(2);
+
+/// Looks for what is still there.
+///
+/// # Errors
+/// Where the host is lost, or its state folder cannot be read.
+pub async fn still_out(
+    connected: &Connected,
+    source: Source,
+) -> Result<Vec<Recovery>, EngineError> {
+    let host = connected.host.as_ref();
+    let mut all = Vec::new();
+    match source {
+        Source::Journals => {
+            let state = &connected.info.facts.state;
+            for (session, open) in sessions(connected, state).await? {
+                all.push(look(connected, state, session, open).await?);
+            }
+        }
+        Source::Recording {
+            session,
+            state,
+            mut open,
+        } => {
+            for (leave, intended) in journal::read(host, &format!("{state}/{session}")).await? {
+                if !open.iter().any(|(known, _)| *known == leave) {
+                    open.push((leave, intended));
+                }
+            }
+            if is_session(&session) {
+                all.push(look(connected, &state, session, open).await?);
+            }
+        }
+    }
+    all.retain(|one| one.alive || !one.left.is_empty() || !one.running.is_empty() || one.folder);
+    Ok(all)
+}
+
+fn is_session(name: &str) -> bool {
+    name.strip_prefix("cb-")
+        .is_some_and(|rest| rest.len() == 8 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+type Sessions = Vec<(String, Vec<(LeaveId, Intended)>)>;
+
+async fn sessions(connected: &Connected, state: &str) -> Result<Sessions, EngineError> {
+    let text = format!(
+        "for d in {}/cb-*; do if [ -d \"$d\" ]; then printf '#%s\\n' \"${{d##*/}}\"; cat -- \"$d/journal\" 2>/dev/null || :; fi; done",
+        quote(state)
+    );
+    let said = script(connected.host.as_ref(), "read the journals", &text, LOOK).await?;
+    let mut all: Vec<(String, String)> = Vec::new();
+    for line in said.lines() {
+        if let Some(session) = line.strip_prefix('#') {
+            all.push((session.to_owned(), String::new()));
+            continue;
+        }
+        if let Some((_, text)) = all.last_mut() {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    all.retain(|(session, _)| is_session(session));
+    Ok(all
+        .into_iter()
+        .map(|(session, text)| (session, journal::parse(&text)))
+        .collect())
+}
+
+async fn look(
+    connected: &Connected,
+    state: &str,
+    session: String,
+    open: Vec<(LeaveId, Intended)>,
+) -> Result<Recovery, EngineError> {
+    let supervisor = Supervisor::new(Arc::clone(&connected.host), format!("{state}/{session}"));
+    let living = supervisor.living().await?;
+    let dir = quote(supervisor.dir());
+    let text = format!("if [ -d {dir} ]; then printf '%s\\n' {dir}; fi");
+    let folder = leaving::look(connected.host.as_ref(), &text).await?;
+    let mut recovery = Recovery {
+        session,
+        host: connected.info.name.clone(),
+        alive: living.kept,
+        running: living.running,
+        left: Vec::new(),
+        folder: !folder.is_empty(),
+        connected: connected.clone(),
+        supervisor,
+    };
+    for (leave, intended) in open.into_iter().rev() {
+        let found = leaving::look(connected.host.as_ref(), &intended.find).await?;
+        if !found.is_empty() {
+            recovery.left.push(Leftover {
+                leave,
+                intended,
+                found,
+            });
+        }
+    }
+    Ok(recovery)
+}
+
+impl Recovery {
+    /// Ends what runs, takes away what is left, newest first, and says of each what came of it.
+    pub async fn remove(&mut self) -> Vec<(String, Result<(), String>)> {
+        let mut said = Vec::new();
+        if self.alive {
+            let why = "a program goes on with it; stop it there".to_owned();
+            return vec![(format!("session {}", self.session), Err(why))];
+        }
+        for step in std::mem::take(&mut self.running) {
+            let result = self.stop(&step).await;
+            said.push((format!("the running step {step}"), result));
+        }
+        if said.iter().any(|(_, result)| result.is_err()) {
+            return said;
+        }
+        let mut kept = Vec::new();
+        let mut blocked: Option<String> = None;
+        for left in std::mem::take(&mut self.left) {
+            let name = format!("{} {}", left.intended.name, left.found.replace('\n', " "));
+            let result = match &blocked {
+                // What was made before may carry what could not be taken away.
+                Some(by) if left.intended.kind.holds_data() => Err(format!("{by} is still there")),
+                _ => leaving::take_away(self.connected.host.as_ref(), &left.intended)
+                    .await
+                    .map_err(|why| why.to_string()),
+            };
+            if result.is_ok() {
+                self.note_gone(&left.leave).await;
+            } else {
+                blocked.get_or_insert(left.intended.name.clone());
+                kept.push(left);
+            }
+            said.push((name, result));
+        }
+        self.left = kept;
+        if self.left.is_empty() {
+            let result = self
+                .supervisor
+                .finish(Journal::Remove)
+                .await
+                .map_err(|why| why.to_string());
+            said.push((format!("state folder of {}", self.session), result));
+        }
+        said
+    }
+
+    async fn stop(&self, step: &str) -> Result<(), String> {
+        let stopper = self
+            .supervisor
+            .stopper(step)
+            .map_err(|why| why.to_string())?;
+        let proof = stopper.stop(PATIENCE).await;
+        if proof.gone {
+            Ok(())
+        } else {
+            Err(format!("still there: {}", proof.left.join(", ")))
+        }
+    }
+
+    async fn note_gone(&self, leave: &LeaveId) {
+        let entry = Entry::Undone {
+            leave: leave.clone(),
+        };
+        let _ = journal::append(self.connected.host.as_ref(), self.supervisor.dir(), &entry).await;
+    }
+}

@@ -1,0 +1,522 @@
+//! One repetition of one binding: its steps in order, its samples, its ledger.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use minijinja::Value;
+
+use crate::event::{
+    EndState, Level, Phase, PlannedCommand, PlannedRun, Proof, RunChange, RunState, StepEnd,
+    StepId, StepState, What,
+};
+use crate::host::Host;
+use crate::method::{Bound, ExpandedStep, RunNames, Step};
+
+use super::EngineError;
+use super::action::{Acted, Background};
+use super::clocks::Moments;
+use super::conduct::Shared;
+use super::guard::{Weighed, identity};
+use super::hashing::Kept;
+use super::leaving::{self, Open};
+use super::preview::{Filling, doing};
+use super::teller::About;
+
+/// How a run ended.
+pub(super) struct Ended {
+    pub end: EndState,
+    pub cause: Option<String>,
+    /// The subject was proved to be what it was.
+    pub proved: bool,
+    pub exit: i32,
+}
+
+/// A run that goes on.
+pub(super) struct Run<'a> {
+    pub shared: &'a Shared,
+    pub bound: &'a Bound,
+    pub planned: &'a PlannedRun,
+    pub names: RunNames,
+    pub values: BTreeMap<String, Value>,
+    pub secrets: BTreeMap<String, Value>,
+    pub hashes: BTreeMap<String, Kept>,
+    pub background: BTreeMap<String, Background>,
+    pub figures: BTreeMap<String, f64>,
+    pub series: String,
+    proved: BTreeSet<String>,
+    restored: Option<bool>,
+    pub moments: Moments,
+    identities: Option<BTreeMap<String, String>>,
+    open: Vec<Open>,
+    destroyed: bool,
+    warned: bool,
+}
+
+/// Why a run goes no further.
+pub(super) struct Halt {
+    end: EndState,
+    cause: Option<String>,
+    phase: Phase,
+    exit: i32,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(shared: &'a Shared, bound: &'a Bound, planned: &'a PlannedRun) -> Self {
+        let session = shared.session.as_str();
+        let names = RunNames::new(session, planned.run.as_str(), planned.rep, &bound.sandbox);
+        Self {
+            shared,
+            bound,
+            planned,
+            names,
+            values: BTreeMap::new(),
+            secrets: BTreeMap::new(),
+            hashes: BTreeMap::new(),
+            background: BTreeMap::new(),
+            figures: BTreeMap::new(),
+            series: bound.method.series.clone(),
+            proved: BTreeSet::new(),
+            restored: None,
+            moments: Moments::default(),
+            identities: None,
+            open: Vec::new(),
+            destroyed: false,
+            warned: false,
+        }
+    }
+
+    /// Takes all steps, then undoes what may be undone.
+    pub async fn conduct(mut self, order: u32) -> Ended {
+        self.series = self.series_now(&self.bound.method.series);
+        self.tell(RunState::Started {
+            binding: self.planned.binding.clone(),
+            rep: self.planned.rep,
+            order,
+            series: self.series.clone(),
+            labels: self.bound.binding.labels.clone(),
+        });
+        let mut halt = None;
+        for step in &self.bound.steps {
+            if let Err(why) = self.take(step).await {
+                halt = Some(why);
+                break;
+            }
+        }
+        self.end_background().await;
+        if halt.is_none() {
+            self.between();
+        }
+        self.undo(halt.as_ref()).await;
+        let ended = self.sum_up(halt);
+        self.tell(RunState::Ended {
+            end: ended.end,
+            cause: ended.cause.clone(),
+        });
+        ended
+    }
+
+    fn sum_up(&self, halt: Option<Halt>) -> Ended {
+        match halt {
+            Some(halt) => Ended {
+                end: halt.end,
+                cause: halt.cause,
+                proved: false,
+                exit: halt.exit,
+            },
+            None if self.warned => Ended {
+                end: EndState::Warnings,
+                cause: None,
+                proved: self.restored == Some(true),
+                exit: 0,
+            },
+            None => Ended {
+                end: EndState::Ok,
+                cause: None,
+                proved: self.restored == Some(true),
+                exit: 0,
+            },
+        }
+    }
+
+    async fn take(&mut self, step: &ExpandedStep) -> Result<(), Halt> {
+        let phase = step.step.phase;
+        if self.shared.control.is_stopped() {
+            return Err(Halt {
+                end: EndState::Stopped,
+                cause: None,
+                phase,
+                exit: 130,
+            });
+        }
+        let done = self.step(step).await;
+        match done {
+            Ok(end) if end.end.is_good() => {
+                self.warned |= end.end == EndState::Warnings;
+                Ok(())
+            }
+            Ok(end) => {
+                let cause = end.cause.map(|cause| format!("{}: {cause}", step.name));
+                let exit = if end.end == EndState::Stopped { 130 } else { 1 };
+                Err(Halt {
+                    end: end.end,
+                    cause,
+                    phase,
+                    exit,
+                })
+            }
+            Err(why) => {
+                let about = About {
+                    run: Some(&self.planned.run),
+                    ..About::default()
+                };
+                self.shared
+                    .teller
+                    .note(Level::Error, format!("{}: {why}", step.name), about);
+                let exit = why.exit();
+                let cause = Some(format!("{}: {why}", step.name));
+                Err(Halt {
+                    end: EndState::Failed,
+                    cause,
+                    phase,
+                    exit,
+                })
+            }
+        }
+    }
+
+    /// One step, from the look at what is there to the look at what was left.
+    async fn step(&mut self, step: &ExpandedStep) -> Result<StepEnd, EngineError> {
+        if let Some(pause) = step.pause {
+            super::waiting::time(pause, &self.shared.control).await;
+        }
+        let id = self.shared.teller.step_id();
+        let context = self.context(step);
+        let filling = Filling {
+            bound: self.bound,
+            step,
+            context: &context,
+        };
+        let doing = doing(self.bound, step, &context, self.planned.rep)?;
+        let destroys = filling.destroys()?;
+        let host_name = self.bound.host(&step.step.on).to_owned();
+        let host = self.host(&host_name)?;
+        self.remember_targets(step).await?;
+        let first_left = self.open.len();
+        self.announce(step, &id, &filling, host.as_ref()).await?;
+        let info = self
+            .bound
+            .hosts
+            .get(&step.step.on)
+            .cloned()
+            .unwrap_or_default();
+        self.shared.teller.step(
+            &id,
+            StepState::Planned(PlannedCommand {
+                run: self.planned.run.clone(),
+                name: step.name.clone(),
+                phase: step.step.phase,
+                host: host_name.clone(),
+                action: step.step.action.name().to_owned(),
+                command: doing.text(&info),
+                timed: step.step.clock.is_some(),
+                destroys: destroys.clone(),
+                background: step.step.background.is_some(),
+                labels: step.labels.clone(),
+            }),
+        );
+        self.shared.teller.commit()?;
+        if let Some(destroys) = &destroys {
+            self.weigh(destroys, host.as_ref()).await?;
+            self.destroyed = true;
+        }
+        self.shared.teller.step(&id, StepState::Started);
+        let acted = self.act(step, &id, doing, &context, &host_name).await;
+        let acted = match acted {
+            Ok(acted) => acted,
+            // The step has an end in the recording, whatever happened.
+            Err(why) => Acted::failed(why.to_string(), self.shared.began),
+        };
+        self.ended(step, &id, acted, &context, first_left).await
+    }
+
+    async fn announce(
+        &mut self,
+        step: &ExpandedStep,
+        id: &StepId,
+        filling: &Filling<'_>,
+        host: &dyn Host,
+    ) -> Result<(), EngineError> {
+        let undo_context = self.undo_context(step);
+        let undo = Filling {
+            bound: self.bound,
+            step,
+            context: &undo_context,
+        };
+        for leaves in &step.step.leaves {
+            let intended = leaving::intended(leaves, filling, &self.planned.run, id, &undo)?;
+            let dir = self.shared.session_dir(host.name());
+            let open = leaving::announce(&self.shared.teller, host, &dir, intended).await?;
+            self.open.push(open);
+        }
+        Ok(())
+    }
+
+    async fn weigh(
+        &self,
+        destroys: &crate::event::Destroys,
+        host: &dyn Host,
+    ) -> Result<(), EngineError> {
+        let made = self
+            .open
+            .iter()
+            .filter_map(|open| open.found.clone())
+            .collect();
+        let none = BTreeMap::new();
+        Weighed {
+            what: &destroys.what,
+            host,
+            subject: &self.bound.binding.subject,
+            subject_host: self.bound.binding.host(),
+            scratch: self.names.scratch(),
+            made: &made,
+            relies_on: destroys.relies_on.as_deref(),
+            proved: &self.proved,
+            confirmed: &self.shared.confirmed,
+            identities: self.identities.as_ref().unwrap_or(&none),
+        }
+        .allow()
+        .await
+    }
+
+    // What is going to be destroyed is looked at (a named subject before anything is done, one of
+    // the run's own once everything is prepared), and again right before it goes.
+    async fn remember_targets(&mut self, step: &ExpandedStep) -> Result<(), EngineError> {
+        let own = self.bound.binding.subject.own;
+        if self.identities.is_some() || (own && step.step.phase == Phase::Prepare) {
+            return Ok(());
+        }
+        let mut all = BTreeMap::new();
+        for later in &self.bound.steps {
+            let context = self.context(later);
+            let filling = Filling {
+                bound: self.bound,
+                step: later,
+                context: &context,
+            };
+            // What cannot be filled in yet is made later, by this run.
+            let Ok(Some(destroys)) = filling.destroys() else {
+                continue;
+            };
+            if let Some(("dir" | "subvolume", path)) = destroys.what.split_once(':') {
+                let host = self.host(self.bound.host(&later.step.on))?;
+                all.insert(path.to_owned(), identity(host.as_ref(), path).await?);
+            }
+        }
+        self.identities = Some(all);
+        Ok(())
+    }
+
+    async fn ended(
+        &mut self,
+        step: &ExpandedStep,
+        id: &StepId,
+        acted: Acted,
+        context: &Value,
+        first_left: usize,
+    ) -> Result<StepEnd, EngineError> {
+        let mut end = acted.end.clone();
+        if let Some(proof) = &acted.proof {
+            self.shared.teller.tell(What::Proof(proof.clone()));
+        }
+        if end.end.is_good() {
+            self.give(step, id, &acted);
+            if let Err(why) = self.proof(step, &acted, id) {
+                end.end = EndState::Failed;
+                end.cause = Some(why);
+            }
+        }
+        // One that goes on beside others ends when it is joined.
+        if step.step.background.is_none() || !end.end.is_good() {
+            self.shared.teller.step(id, StepState::Ended(end.clone()));
+        }
+        let stamps = end.host.as_ref();
+        let host = self.bound.host(&step.step.on).to_owned();
+        self.moments
+            .step(&step.name, &host, stamps, end.resolution, acted.here);
+        for (name, at, resolution) in &acted.marks {
+            self.moments.mark(&step.name, name, *at, *resolution);
+        }
+        self.look_at_leaves(step, &end, first_left).await?;
+        if end.end.is_good() {
+            self.samples(step, id, &acted, context);
+        }
+        Ok(end)
+    }
+
+    async fn look_at_leaves(
+        &mut self,
+        step: &ExpandedStep,
+        end: &StepEnd,
+        first_left: usize,
+    ) -> Result<(), EngineError> {
+        let background = step.step.background.is_some();
+        let shared = self.shared;
+        for open in self.open.iter_mut().skip(first_left) {
+            let Some(known) = shared.hosts.get(&open.intended.host) else {
+                continue;
+            };
+            open.finished = end.end.is_good() && !background;
+            leaving::settle(&shared.teller, known.host.as_ref(), open).await?;
+        }
+        if let Some(undoes) = step.step.undoes.as_ref().filter(|_| end.end.is_good()) {
+            for open in self
+                .open
+                .iter_mut()
+                .filter(|open| open.intended.name == *undoes)
+            {
+                let Some(known) = shared.hosts.get(&open.intended.host) else {
+                    continue;
+                };
+                if leaving::look(known.host.as_ref(), &open.intended.find)
+                    .await?
+                    .is_empty()
+                {
+                    open.undone = true;
+                    let dir = shared.session_dir(&open.intended.host);
+                    leaving::gone(&shared.teller, known.host.as_ref(), &dir, open).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, step: &ExpandedStep, id: &StepId, acted: &Acted) {
+        for (name, from) in &step.step.gives {
+            let key = from
+                .split_once('.')
+                .map_or(from.as_str(), |(_, value)| value);
+            let Some(value) = acted.values.get(key) else {
+                continue;
+            };
+            self.values.insert(name.clone(), Value::from(value.clone()));
+            self.shared.teller.tell(What::Value(crate::event::Captured {
+                run: self.planned.run.clone(),
+                step: id.clone(),
+                name: name.clone(),
+                value: value.clone(),
+            }));
+        }
+    }
+
+    // A hash tells its own proof; a command that proves a copy has said so by ending well.
+    fn proof(&mut self, step: &ExpandedStep, acted: &Acted, id: &StepId) -> Result<(), String> {
+        match (&step.step.proves, &acted.proof) {
+            (Some(copy), None) => {
+                self.shared.teller.tell(What::Proof(Proof {
+                    run: self.planned.run.clone(),
+                    step: id.clone(),
+                    of: copy.clone(),
+                    by: "readable".to_owned(),
+                    verdict: true,
+                    expected: None,
+                    got: None,
+                    bytes: None,
+                    share: "whole".to_owned(),
+                    differences: Vec::new(),
+                }));
+                self.proved.insert(copy.clone());
+            }
+            (Some(copy), Some(proof)) if proof.verdict => {
+                self.proved.insert(copy.clone());
+            }
+            (None, Some(proof)) => {
+                self.restored = Some(self.restored.unwrap_or(true) && proof.verdict);
+            }
+            _ => {}
+        }
+        match &acted.proof {
+            Some(proof) if !proof.verdict => Err(match proof.differences.first() {
+                Some(first) => format!("it is not what it was: {first}"),
+                None => "it is not what it was".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Undoes what may be undone: everything after a good run; after a bad one what no restore
+    /// can need.
+    async fn undo(&mut self, halt: Option<&Halt>) {
+        let keep = halt.and_then(|halt| self.keep(halt));
+        leaving::unwind(self.shared, &mut self.open, keep.as_deref()).await;
+        if halt.is_none() && self.open.iter().any(|open| !open.undone) {
+            self.warned = true;
+        }
+    }
+
+    // Rule 3. A copy is needed as long as something may have to be brought back from it.
+    fn keep(&self, halt: &Halt) -> Option<String> {
+        let own = self.bound.binding.subject.own;
+        if halt.end == EndState::Stopped && own {
+            return None;
+        }
+        let copies = self.open.iter().any(Open::is_copy);
+        let early = matches!(halt.phase, Phase::Prepare | Phase::Protect) && !self.destroyed;
+        if early && !copies {
+            return None;
+        }
+        if halt.end == EndState::Stopped && !copies {
+            return None;
+        }
+        let what = if own {
+            "the subject"
+        } else {
+            self.bound.binding.subject.id.as_str()
+        };
+        Some(format!(
+            "the run {}; it may be needed to bring {what} back",
+            halt.end
+        ))
+    }
+
+    fn host(&self, name: &str) -> Result<crate::host::SharedHost, EngineError> {
+        self.shared
+            .hosts
+            .get(name)
+            .map(|known| std::sync::Arc::clone(&known.host))
+            .ok_or_else(|| EngineError::Refused(format!("the host {name:?} is not connected")))
+    }
+
+    pub fn context(&self, step: &ExpandedStep) -> Value {
+        self.bound
+            .context(&self.names, &self.values, step.item.as_ref(), &step.step)
+    }
+
+    fn undo_context(&self, step: &ExpandedStep) -> Value {
+        let mut values = self.values.clone();
+        let found = Value::from_safe_string(format!("\"${}\"", crate::method::FOUND));
+        values.insert(crate::method::FOUND.to_owned(), found);
+        self.bound
+            .context(&self.names, &values, step.item.as_ref(), &step.step)
+    }
+
+    fn series_now(&self, text: &str) -> String {
+        let Some(step) = self.bound.steps.first() else {
+            return text.to_owned();
+        };
+        self.bound
+            .templates
+            .text(text, &self.context(step))
+            .unwrap_or_else(|_| text.to_owned())
+    }
+
+    fn tell(&self, state: RunState) {
+        self.shared.teller.tell(What::Run(RunChange {
+            run: self.planned.run.clone(),
+            state,
+        }));
+    }
+
+    /// Name of a step's space figure, as figures use it.
+    pub fn space_key(step: &Step) -> String {
+        super::figures::plain(&step.name)
+    }
+}

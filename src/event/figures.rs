@@ -1,0 +1,108 @@
+//! What was measured and what was proved.
+
+use serde::{Deserialize, Serialize};
+
+use super::{BindingId, Bytes, Clock, Labels, RunId, StepId};
+
+/// One measured value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// The run.
+    pub run: RunId,
+    /// The step, where it is one step's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<StepId>,
+    /// What was measured.
+    pub name: String,
+    /// Series.
+    pub series: String,
+    /// The value.
+    pub value: f64,
+    /// `s`, `B`, `B/s`, …
+    pub unit: String,
+    /// The clock, where it is a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
+    /// How fine it is, in the sample's unit.
+    #[serde(default)]
+    pub resolution: f64,
+    /// Labels.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+}
+
+/// A byte figure, with when and whether it is true.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Space {
+    /// The run.
+    pub run: RunId,
+    /// The step.
+    pub step: StepId,
+    /// What was read.
+    pub name: String,
+    /// Series.
+    pub series: String,
+    /// Bytes as the reader of the files sees them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logical: Option<Bytes>,
+    /// Bytes that are allocated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored: Option<Bytes>,
+    /// Bytes that only a snapshot keeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Bytes>,
+    /// Whether two readings agreed.
+    pub settled: bool,
+    /// Why not, or why there is no figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// What shows that a copy can bring the subject back, or that it did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    /// The run.
+    pub run: RunId,
+    /// The step.
+    pub step: StepId,
+    /// What is proved: a copy (its leave id), or `restored`.
+    pub of: String,
+    /// `readable`, `sha256`, `sha256+metadata`.
+    pub by: String,
+    /// Whether it holds.
+    pub verdict: bool,
+    /// What was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What was got.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub got: Option<String>,
+    /// Bytes that were compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
+    /// Of what share of the subject, in words.
+    pub share: String,
+    /// The first differences, where it does not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<String>,
+}
+
+/// A figure that a publication prints without its values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// The binding it belongs to.
+    pub binding: BindingId,
+    /// What was measured.
+    pub name: String,
+    /// Series.
+    pub series: String,
+    /// `median`, `min`, `max`, …
+    pub statistic: String,
+    /// The figure.
+    pub value: f64,
+    /// Unit.
+    pub unit: String,
+    /// Where it is printed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}

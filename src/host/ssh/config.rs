@@ -1,0 +1,59 @@
+//! Where the operator's own SSH files are.
+
+use std::path::{Path, PathBuf};
+
+/// Where to look for what OpenSSH keeps for an operator. The program takes
+/// [`Config::from_env`]; a test brings files of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Config {
+    /// The home folder, which `~` stands for.
+    pub home: Option<PathBuf>,
+    /// The configuration file; one that is not there is empty.
+    pub file: Option<PathBuf>,
+    /// Known hosts, where the configuration file names none.
+    pub known_hosts: Vec<PathBuf>,
+    /// Known hosts of the whole machine, where the configuration file names none.
+    pub global_known_hosts: Vec<PathBuf>,
+    /// Private keys, where the configuration file names none; those that are not there are
+    /// passed over.
+    pub identities: Vec<PathBuf>,
+    /// The ssh-agent's socket.
+    pub agent: Option<PathBuf>,
+    /// Login name, where neither the target nor the configuration file has one.
+    pub user: Option<String>,
+}
+
+impl Config {
+    /// As ssh has it: under `HOME`, with `SSH_AUTH_SOCK` and `USER` (or `LOGNAME`).
+    #[must_use]
+    pub fn from_env() -> Self {
+        let var = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let home = var("HOME").map(PathBuf::from);
+        let user = var("USER").or_else(|| var("LOGNAME"));
+        Self {
+            agent: var("SSH_AUTH_SOCK").map(PathBuf::from),
+            user: user.and_then(|user| user.into_string().ok()),
+            global_known_hosts: vec![
+                "/etc/ssh/ssh_known_hosts".into(),
+                "/etc/ssh/ssh_known_hosts2".into(),
+            ],
+            ..home.as_deref().map(Self::in_home).unwrap_or_default()
+        }
+    }
+
+    /// The usual files of a home folder, and nothing from the environment.
+    #[must_use]
+    pub fn in_home(home: &Path) -> Self {
+        let ssh = home.join(".ssh");
+        Self {
+            home: Some(home.to_owned()),
+            file: Some(ssh.join("config")),
+            known_hosts: vec![ssh.join("known_hosts"), ssh.join("known_hosts2")],
+            identities: ["id_ed25519", "id_ecdsa", "id_rsa"]
+                .iter()
+                .map(|name| ssh.join(name))
+                .collect(),
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A host over SSH, by russh.
+//!
+//! What is trusted is decided strictly and without asking: an unknown or changed host key is
+//! refused, with what to do about it.
+//!
+//! russh tells its packets to the `log` crate at debug level, signatures and prompts among them:
+//! whoever installs a logger leaves `russh` at info.
+
+mod channel;
+mod config;
+mod connection;
+mod expand;
+mod fields;
+mod handshake;
+mod keys;
+mod known_hosts;
+mod login;
+mod pool;
+mod quote;
+mod route;
+mod ssh_config;
+mod target;
+mod text;
+mod transport;
+mod trust;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use super::{Channel, Host, HostError};
+use channel::NotStarted;
+use connection::NoChannel;
+use pool::Pool;
+use route::Route;
+
+pub use config::Config;
+pub use target::{Target, TargetError};
+
+/// How long a host may refuse a channel, or lose connections, before a command is given up.
+const CHANNEL: Duration = Duration::from_secs(10);
+/// The first pause before it is asked again; each is twice the one before.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A host over SSH. It connects by itself when a command needs it.
+pub struct SshHost {
+    named: String,
+    pool: Pool,
+}
+
+/// Looks a target up, connects to it and logs in.
+///
+/// # Errors
+/// [`HostError::Refused`] where the target or the ssh configuration is wrong or holds what is
+/// not followed yet; else which phase of connecting failed, and why.
+pub async fn connect(target: &str, config: &Config) -> Result<Arc<SshHost>, HostError> {
+    let refused = |why: String| HostError::Refused {
+        host: text::plain(target),
+        why,
+    };
+    let parsed: Target = target
+        .parse()
+        .map_err(|error: TargetError| refused(error.to_string()))?;
+    let config = config.clone();
+    let route = tokio::task::spawn_blocking(move || Route::resolve(&parsed, &config))
+        .await
+        .map_err(|panic| refused(panic.to_string()))?
+        .map_err(refused)?;
+    let pool = Pool::new(route);
+    pool.lease().await?.done();
+    Ok(Arc::new(SshHost {
+        named: target.to_owned(),
+        pool,
+    }))
+}
+
+impl Host for SshHost {
+    fn name(&self) -> &str {
+        &self.named
+    }
+
+    fn address(&self) -> Option<String> {
+        Some(self.pool.route().host.clone())
+    }
+
+    fn exec<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>> {
+        self.run(script).boxed()
+    }
+}
+
+impl SshHost {
+    async fn run(&self, script: &str) -> Result<Channel, HostError> {
+        let line = quote::command(script).map_err(|why| HostError::Refused {
+            host: self.named.clone(),
+            why: why.to_owned(),
+        })?;
+        let mut until = None;
+        let mut pause = PAUSE;
+        let mut lost = false;
+        let (channel, lease) = loop {
+            let lease = self.pool.lease().await?;
+            // The wait for other commands does not count.
+            let until = *until.get_or_insert_with(|| Instant::now() + CHANNEL);
+            match lease.connection().channel().await {
+                Ok(channel) => break (channel, lease),
+                Err(NoChannel::Full(_)) if Instant::now() + pause < until => {
+                    lease.full();
+                    tokio::time::sleep(pause).await;
+                    pause *= 2;
+                }
+                Err(NoChannel::Full(reason)) => {
+                    lease.full();
+                    return Err(self.down(format!(
+                        "the host opened no channel within {} s ({reason}); is `MaxSessions` \
+                         0 there, or are many commands left behind?",
+                        CHANNEL.as_secs()
+                    )));
+                }
+                // It was lost while nobody looked. Nothing has been sent: the command can go
+                // to another one.
+                Err(NoChannel::Lost(_)) if !lost => {
+                    lost = true;
+                    lease.lost();
+                }
+                Err(NoChannel::Lost(why)) => {
+                    lease.lost();
+                    return Err(self.down(why));
+                }
+            }
+        };
+        channel::start(channel, line, lease)
+            .await
+            .map_err(|error| match error {
+                NotStarted::Refused => HostError::Refused {
+                    host: self.named.clone(),
+                    why: "the host lets this user in, but runs no commands".to_owned(),
+                },
+                NotStarted::Lost(why) => self.down(format!("{why}; the command may be running")),
+            })
+    }
+
+    fn down(&self, why: String) -> HostError {
+        HostError::Down {
+            host: self.named.clone(),
+            phase: "exec",
+            why,
+        }
+    }
+}

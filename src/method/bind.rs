@@ -1,0 +1,571 @@
+//! A method bound to its subject, its roles to hosts, its settings to values.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use minijinja::Value;
+use minijinja::value::Serde;
+
+use super::setting::effective;
+use super::template::{Templates, unknown_value};
+use super::{
+    Catalogue, HostInfo, Method, MethodError, Own, Request, SettingValue, Step, SubjectKind,
+};
+use crate::event::{Binding, BindingId, Labels, Order, PlannedRun, Subject};
+
+/// A method, ready to run but for what only a run knows.
+#[derive(Clone)]
+pub struct Bound {
+    /// The method.
+    pub method: Arc<Method>,
+    /// The binding, as a recording tells it (its steps are filled in by a preview).
+    pub binding: Binding,
+    /// Values of its settings.
+    pub settings: BTreeMap<String, SettingValue>,
+    /// Role → host.
+    pub hosts: BTreeMap<String, HostInfo>,
+    /// Parent of its scratch folders.
+    pub sandbox: String,
+    /// Its steps: conditions decided, repetitions unrolled.
+    pub steps: Vec<ExpandedStep>,
+    /// How templates are filled in.
+    pub templates: Templates,
+}
+
+/// A step of a binding.
+#[derive(Debug, Clone)]
+pub struct ExpandedStep {
+    /// The step.
+    pub step: Arc<Step>,
+    /// Its name, with the iteration where there is one.
+    pub name: String,
+    /// The item of `each`.
+    pub item: Option<(String, Value)>,
+    /// Labels of its samples.
+    pub labels: Labels,
+    /// Seconds to wait before it.
+    pub pause: Option<f64>,
+}
+
+/// Binds every method to every host.
+///
+/// # Errors
+/// Where a method is unknown, or a role, subject or setting does not fit it.
+pub fn bind(
+    catalogue: &Catalogue,
+    request: &Request,
+    infos: &BTreeMap<String, HostInfo>,
+) -> Result<Vec<Bound>, MethodError> {
+    let mut all = Vec::new();
+    check_sets(catalogue, request)?;
+    check_roles(catalogue, request)?;
+    check_subjects(request)?;
+    for pick in &request.picks {
+        let method = catalogue.get(&pick.method)?;
+        let id = format!("b{}", all.len() + 1);
+        all.push(bind_one(&method, id.into(), &pick.host, request, infos)?);
+    }
+    Ok(all)
+}
+
+// A setting that no method of the request has is a slip of the pen.
+fn check_sets(catalogue: &Catalogue, request: &Request) -> Result<(), MethodError> {
+    for set in &request.sets {
+        let names = set
+            .method
+            .as_deref()
+            .map_or_else(|| request.methods(), |name| [name].into());
+        let methods: Vec<Arc<Method>> = names
+            .iter()
+            .map(|name| catalogue.get(name))
+            .collect::<Result<_, _>>()?;
+        if !methods
+            .iter()
+            .any(|method| method.settings.contains_key(&set.key))
+        {
+            let known: BTreeSet<_> = methods
+                .iter()
+                .flat_map(|method| method.settings.keys())
+                .map(String::as_str)
+                .collect();
+            return Err(MethodError::Unfit {
+                method: names.into_iter().collect::<Vec<_>>().join(", "),
+                why: format!(
+                    "no setting is called {:?}; there are: {}",
+                    set.key,
+                    known.into_iter().collect::<Vec<_>>().join(", ")
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn unfit_all(request: &Request, why: String) -> MethodError {
+    let names: Vec<_> = request.methods().into_iter().collect();
+    MethodError::Unfit {
+        method: names.join(", "),
+        why,
+    }
+}
+
+// So is a role.
+fn check_roles(catalogue: &Catalogue, request: &Request) -> Result<(), MethodError> {
+    let mut known = BTreeSet::new();
+    for name in request.methods() {
+        known.extend(catalogue.get(name)?.roles.iter().cloned());
+    }
+    match request.roles.keys().find(|role| !known.contains(*role)) {
+        None => Ok(()),
+        Some(role) => Err(unfit_all(
+            request,
+            format!(
+                "no role is called {role:?}; there are: {}",
+                known.into_iter().collect::<Vec<_>>().join(", ")
+            ),
+        )),
+    }
+}
+
+// A subject on a host where nothing runs would be left out in silence.
+fn check_subjects(request: &Request) -> Result<(), MethodError> {
+    let hosts = request.hosts();
+    for spec in &request.subjects {
+        if let Some(host) = spec.host.as_ref().filter(|host| !hosts.contains(*host)) {
+            return Err(unfit_all(
+                request,
+                format!(
+                    "the subject {} is on {host:?}, where nothing runs; say --host {host}",
+                    spec.id
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn bind_one(
+    method: &Arc<Method>,
+    id: BindingId,
+    host: &str,
+    request: &Request,
+    infos: &BTreeMap<String, HostInfo>,
+) -> Result<Bound, MethodError> {
+    let unfit = |why: String| MethodError::Unfit {
+        method: method.name.clone(),
+        why,
+    };
+    let mut hosts = BTreeMap::new();
+    for (at, role) in method.roles.iter().enumerate() {
+        let name = match (at, request.roles.get(role)) {
+            (_, Some(name)) => name.as_str(),
+            (0, None) => host,
+            (_, None) if role == "here" => "local",
+            (_, None) => return Err(unfit(format!("who is {role}? say --role {role}=HOST"))),
+        };
+        let info = infos
+            .get(name)
+            .ok_or_else(|| unfit(format!("role {role}: the host {name:?} is not connected")))?;
+        hosts.insert(role.clone(), info.clone());
+    }
+    let set: BTreeMap<String, String> = request
+        .sets
+        .iter()
+        .filter(|set| {
+            set.host.as_ref().is_none_or(|on| on == host)
+                && set.method.as_ref().is_none_or(|of| *of == method.name)
+                && method.settings.contains_key(&set.key)
+        })
+        .map(|set| (set.key.clone(), set.value.clone()))
+        .collect();
+    let settings = effective(&method.settings, &set).map_err(unfit)?;
+    let subject = subject(method, host, request).map_err(unfit)?;
+    let binding = Binding {
+        id,
+        method: method.name.clone(),
+        title: method.title.clone(),
+        family: method.family.clone(),
+        roles: hosts
+            .iter()
+            .map(|(role, info)| (role.clone(), info.name.clone()))
+            .collect(),
+        subject,
+        settings: settings
+            .iter()
+            .map(|(name, value)| (name.clone(), value.to_string()))
+            .collect(),
+        ..Binding::default()
+    };
+    let sandbox = request
+        .sandbox
+        .clone()
+        .unwrap_or_else(|| "/var/tmp".to_owned());
+    let mut bound = Bound {
+        method: Arc::clone(method),
+        binding,
+        settings,
+        hosts,
+        sandbox,
+        steps: Vec::new(),
+        templates: Templates::default(),
+    };
+    bound.steps = bound.expand()?;
+    bound.binding.labels = bound.labels()?;
+    Ok(bound)
+}
+
+fn subject(method: &Method, host: &str, request: &Request) -> Result<Subject, String> {
+    let kind = method.subject;
+    let mut here = request
+        .subjects
+        .iter()
+        .filter(|spec| spec.host.as_ref().is_none_or(|named| named == host));
+    let own = || Subject {
+        kind: kind.to_string(),
+        own: true,
+        ..Subject::default()
+    };
+    let Some(first) = here.next() else {
+        return match method.own {
+            Own::Never => Err(format!("it needs a subject; say --subject {kind}:ID")),
+            Own::May | Own::Always => Ok(own()),
+        };
+    };
+    if method.own == Own::Always {
+        return Err(format!(
+            "it makes its own subject and takes no other; {}:{} was named",
+            first.kind, first.id
+        ));
+    }
+    if let Some(other) = here.next() {
+        return Err(format!(
+            "one subject at a time; {}:{} was named as well",
+            other.kind, other.id
+        ));
+    }
+    if first.kind != kind {
+        return Err(format!(
+            "its subject is a {kind}, not a {} ({})",
+            first.kind, first.id
+        ));
+    }
+    if kind == SubjectKind::Dir && !first.id.starts_with('/') {
+        return Err(format!(
+            "the subject {:?} must be an absolute path",
+            first.id
+        ));
+    }
+    Ok(Subject {
+        kind: kind.to_string(),
+        id: first.id.clone(),
+        own: false,
+        marked: false,
+    })
+}
+
+impl Bound {
+    /// The host of a role.
+    #[must_use]
+    pub fn host(&self, role: &str) -> &str {
+        self.hosts
+            .get(role)
+            .map_or("local", |info| info.name.as_str())
+    }
+
+    fn expand(&self) -> Result<Vec<ExpandedStep>, MethodError> {
+        let mut all = Vec::new();
+        for step in &self.method.steps {
+            if !self.applies(step)? {
+                continue;
+            }
+            let shared = Arc::new(step.clone());
+            let Some(each) = &step.each else {
+                all.push(ExpandedStep {
+                    name: step.name.clone(),
+                    step: shared,
+                    item: None,
+                    labels: Labels::new(),
+                    pause: None,
+                });
+                continue;
+            };
+            let pause = match &each.pause {
+                None => None,
+                Some(text) => Some(
+                    humantime::parse_duration(text)
+                        .map_err(|why| self.wrong(step, format!("each.pause: {why}")))?
+                        .as_secs_f64(),
+                ),
+            };
+            for (at, item) in self.items(&each.of).into_iter().enumerate() {
+                all.push(ExpandedStep {
+                    name: format!("{} {item}", step.name),
+                    step: Arc::clone(&shared),
+                    labels: Labels::from([(each.name.clone(), item.to_string())]),
+                    item: Some((each.name.clone(), item)),
+                    pause: pause.filter(|_| at > 0),
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    fn labels(&self) -> Result<Labels, MethodError> {
+        let context = Value::from(self.base(&RunNames::unknown(&self.sandbox)));
+        let fill = |(name, text): (&String, &String)| {
+            let value = self
+                .templates
+                .text(text, &context)
+                .map_err(|why| MethodError::Unfit {
+                    method: self.method.name.clone(),
+                    why: format!("labels.{name}: {why}"),
+                })?;
+            Ok((name.clone(), value))
+        };
+        self.method.labels.iter().map(fill).collect()
+    }
+
+    /// Bytes that the scratch folder must have free, for a subject of `bytes`.
+    #[must_use]
+    pub fn room(&self, bytes: u64) -> Option<u64> {
+        let mut context = self.base(&RunNames::unknown(&self.sandbox));
+        context.insert("bytes".to_owned(), Value::from(bytes));
+        let value = self
+            .templates
+            .expression(self.method.room.as_ref()?, &Value::from(context));
+        value
+            .ok()?
+            .as_i64()
+            .and_then(|room| u64::try_from(room).ok())
+    }
+
+    fn items(&self, of: &str) -> Vec<Value> {
+        let count = |n: f64| (1..=n.max(0.0) as i64).map(Value::from).collect();
+        match self.settings.get(of) {
+            Some(SettingValue::List(all)) => all
+                .iter()
+                .map(|n| SettingValue::Number(*n).value())
+                .collect(),
+            Some(SettingValue::Number(n)) => count(*n),
+            Some(_) => Vec::new(),
+            None => count(of.parse().unwrap_or(0.0)),
+        }
+    }
+
+    fn applies(&self, step: &Step) -> Result<bool, MethodError> {
+        let Some(when) = &step.when else {
+            return Ok(true);
+        };
+        let context = self.context(
+            &RunNames::unknown(&self.sandbox),
+            &BTreeMap::new(),
+            None,
+            step,
+        );
+        let value = self
+            .templates
+            .expression(when, &context)
+            .map_err(|why| self.wrong(step, format!("when: {why}")))?;
+        Ok(value.is_true())
+    }
+
+    /// Whether a program is needed: its condition holds.
+    ///
+    /// # Errors
+    /// Where the condition is wrong.
+    pub fn needed(&self, when: Option<&str>) -> Result<bool, MethodError> {
+        let Some(when) = when else { return Ok(true) };
+        let context = Value::from(self.base(&RunNames::unknown(&self.sandbox)));
+        self.templates
+            .expression(when, &context)
+            .map(|value| value.is_true())
+            .map_err(|why| MethodError::Unfit {
+                method: self.method.name.clone(),
+                why: format!("needs.when: {why}"),
+            })
+    }
+
+    /// An error of a step's template.
+    #[must_use]
+    pub fn wrong(&self, step: &Step, why: String) -> MethodError {
+        MethodError::Template {
+            method: self.method.name.clone(),
+            step: step.name.clone(),
+            why,
+        }
+    }
+
+    fn base(&self, names: &RunNames) -> BTreeMap<String, Value> {
+        let mut all: BTreeMap<String, Value> = self
+            .settings
+            .iter()
+            .map(|(name, value)| (name.clone(), value.value()))
+            .collect();
+        let mut put = |name: &str, value: Value| {
+            all.insert(name.to_owned(), value);
+        };
+        let facts: BTreeMap<String, Value> = self
+            .hosts
+            .iter()
+            .map(|(role, info)| (role.clone(), Value::from(Serde(info.facts.clone()))))
+            .collect();
+        let of = |pick: fn(&HostInfo) -> String| -> Value {
+            let all: BTreeMap<String, Value> = self
+                .hosts
+                .iter()
+                .map(|(role, info)| (role.clone(), Value::from(pick(info))))
+                .collect();
+            Value::from(all)
+        };
+        put("facts", Value::from(facts));
+        put(
+            "address",
+            of(|info| {
+                info.address
+                    .clone()
+                    .unwrap_or_else(|| "127.0.0.1".to_owned())
+            }),
+        );
+        put("user", of(|info| info.facts.user.clone()));
+        put("session", names.session.clone());
+        put("run", names.run.clone());
+        put("id", names.id.clone());
+        put("rep", names.rep.clone());
+        put("box", Value::from(names.scratch.clone()));
+        put("own", Value::from(self.binding.subject.own));
+        put("kind", Value::from(self.binding.subject.kind.clone()));
+        let subject = if self.binding.subject.own {
+            format!("{}/data", names.scratch)
+        } else {
+            self.binding.subject.id.clone()
+        };
+        put("subject", Value::from(subject.clone()));
+        put("vmid", Value::from(subject));
+        all
+    }
+
+    /// All that a step's templates may use.
+    #[must_use]
+    pub fn context(
+        &self,
+        names: &RunNames,
+        values: &BTreeMap<String, Value>,
+        item: Option<&(String, Value)>,
+        step: &Step,
+    ) -> Value {
+        let mut all = self.base(names);
+        all.extend(
+            values
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
+        if let Some((name, value)) = item {
+            all.insert(name.clone(), value.clone());
+        }
+        let outer = Value::from(all.clone());
+        for (name, source) in &step.with {
+            // Checked when the file was loaded; what cannot be filled in yet is marked.
+            let value = self
+                .templates
+                .text(source, &outer)
+                .map_or_else(|_| unknown_value(name), Value::from);
+            all.insert(name.clone(), value);
+        }
+        Value::from(all)
+    }
+}
+
+/// Names that only a run knows.
+#[derive(Debug, Clone)]
+pub struct RunNames {
+    session: Value,
+    run: Value,
+    id: Value,
+    rep: Value,
+    scratch: String,
+}
+
+impl RunNames {
+    /// Of a run. Its scratch folder and its `id` are unique to session and run.
+    #[must_use]
+    pub fn new(session: &str, run: &str, rep: u32, sandbox: &str) -> Self {
+        Self {
+            session: Value::from(session),
+            run: Value::from(run),
+            id: Value::from(format!("{session}-{run}")),
+            rep: Value::from(rep),
+            scratch: format!("{}/comeback-{session}-{run}", sandbox.trim_end_matches('/')),
+        }
+    }
+
+    /// Before there is a run.
+    #[must_use]
+    pub fn unknown(sandbox: &str) -> Self {
+        Self {
+            session: unknown_value("session"),
+            run: unknown_value("run"),
+            id: unknown_value("id"),
+            rep: unknown_value("rep"),
+            scratch: format!("{}/comeback-‹session›-‹run›", sandbox.trim_end_matches('/')),
+        }
+    }
+
+    /// The run's scratch folder.
+    #[must_use]
+    pub fn scratch(&self) -> &str {
+        &self.scratch
+    }
+}
+
+/// All runs in their order.
+#[must_use]
+pub fn order_runs(bindings: &[BindingId], reps: u32, order: Order) -> Vec<PlannedRun> {
+    let mut runs = Vec::new();
+    let mut push = |binding: &BindingId, rep: u32| {
+        let run = format!("r{}", runs.len() + 1).into();
+        runs.push(PlannedRun {
+            run,
+            binding: binding.clone(),
+            rep,
+        });
+    };
+    match order {
+        Order::ByMethod => {
+            for binding in bindings {
+                (1..=reps).for_each(|rep| push(binding, rep));
+            }
+        }
+        Order::Interleaved => {
+            for rep in 1..=reps {
+                // A B C, then B C A: none has the same neighbours each time.
+                let turn = (rep as usize - 1) % bindings.len().max(1);
+                let turned = bindings.iter().cycle().skip(turn).take(bindings.len());
+                turned.for_each(|binding| push(binding, rep));
+            }
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(runs: &[PlannedRun]) -> String {
+        let all: Vec<_> = runs
+            .iter()
+            .map(|run| format!("{}{}", run.binding, run.rep))
+            .collect();
+        all.join(" ")
+    }
+
+    #[test]
+    fn interleaving_turns_the_order() {
+        let bindings = ["a".into(), "b".into(), "c".into()];
+        let runs = order_runs(&bindings, 2, Order::Interleaved);
+        assert_eq!(names(&runs), "a1 b1 c1 b2 c2 a2");
+        let runs = order_runs(&bindings, 2, Order::ByMethod);
+        assert_eq!(names(&runs), "a1 a2 b1 b2 c1 c2");
+        assert!(order_runs(&[], 3, Order::Interleaved).is_empty());
+    }
+}

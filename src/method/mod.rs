@@ -1,0 +1,74 @@
+//! Method files: a procedure to measure, as a page of TOML.
+//!
+//! Every command that touches a host stands in a method file, readable before it runs.
+//! `docs/methods.md` describes the format.
+
+mod action;
+mod bind;
+mod catalogue;
+mod check;
+mod fragment;
+mod model;
+mod request;
+mod setting;
+mod template;
+
+pub use action::{Action, Hash, Member, Payload, SpaceRead, Wait, WaitFor};
+pub use bind::{Bound, ExpandedStep, RunNames, bind, order_runs};
+pub use catalogue::{Catalogue, Origin};
+pub use model::{
+    Background, ClockDef, Each, FigureDef, Leaves, Method, Need, Own, PlacementDef, Secret, Step,
+    SubjectKind, Until,
+};
+pub use request::{HostInfo, Pick, Request, Set, SubjectSpec};
+pub use setting::{Kind, Setting, SettingValue};
+pub use template::{FOUND, Templates, unknown_value};
+
+/// Why a method file, or what was asked of it, is wrong.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum MethodError {
+    /// The file cannot be read.
+    #[error("{file}: {why}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        why: String,
+    },
+    /// The file is wrong.
+    #[error("{file}:{line}: {why}")]
+    Wrong {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong, what was expected.
+        why: String,
+    },
+    /// No such method.
+    #[error("no method is called {name:?}; there are: {known}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A setting, role or subject does not fit the method.
+    #[error("{method}: {why}")]
+    Unfit {
+        /// The method.
+        method: String,
+        /// What does not fit, what was expected.
+        why: String,
+    },
+    /// A template could not be filled in.
+    #[error("{method}, step {step:?}: {why}")]
+    Template {
+        /// The method.
+        method: String,
+        /// The step.
+        step: String,
+        /// Why.
+        why: String,
+    },
+}

@@ -1,0 +1,436 @@
+//! A method, checked; and its file as serde sees it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use toml::Spanned;
+
+use super::action::{Action, HashDef, Member, PayloadDef, SpaceDef, WaitDef};
+use super::setting::Setting;
+use crate::event::{Clock, LeaveKind, Phase};
+
+/// A procedure to measure.
+#[derive(Debug, Clone)]
+pub struct Method {
+    /// Name of its file, without `.toml`.
+    pub name: String,
+    /// In one line.
+    pub title: String,
+    /// Which kind of system it belongs to.
+    pub family: String,
+    /// A paragraph for those who choose.
+    pub help: String,
+    /// What is protected.
+    pub subject: SubjectKind,
+    /// Whether it can make its own subject.
+    pub own: Own,
+    /// Hosts it acts on.
+    pub roles: Vec<String>,
+    /// Programs it needs, by role, and when.
+    pub needs: Vec<Need>,
+    /// Series of a run, a template.
+    pub series: String,
+    /// Settings.
+    pub settings: BTreeMap<String, Setting>,
+    /// Steps, in their order.
+    pub steps: Vec<Step>,
+    /// Clocks between steps.
+    pub clocks: Vec<ClockDef>,
+    /// Computed figures.
+    pub figures: Vec<FigureDef>,
+    /// Labels of every run, templates over settings and facts.
+    pub labels: BTreeMap<String, String>,
+    /// Bytes that the scratch folder must have free: an expression in which `bytes` is the
+    /// size of the subject.
+    pub room: Option<String>,
+    /// Path of the original and of the copy, templates.
+    pub placement: Option<PlacementDef>,
+    /// The file's text.
+    pub source: String,
+}
+
+/// What is protected and brought back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SubjectKind {
+    /// A directory.
+    Dir,
+    /// A Btrfs subvolume.
+    Subvolume,
+    /// A ZFS dataset.
+    Dataset,
+    /// A logical volume.
+    Lv,
+    /// A virtual machine.
+    Vm,
+    /// A container.
+    Ct,
+    /// A disk of `VMware`.
+    Vmdk,
+}
+
+impl SubjectKind {
+    /// As it is typed.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dir => "dir",
+            Self::Subvolume => "subvolume",
+            Self::Dataset => "dataset",
+            Self::Lv => "lv",
+            Self::Vm => "vm",
+            Self::Ct => "ct",
+            Self::Vmdk => "vmdk",
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Dir,
+        Self::Subvolume,
+        Self::Dataset,
+        Self::Lv,
+        Self::Vm,
+        Self::Ct,
+        Self::Vmdk,
+    ];
+}
+
+impl fmt::Display for SubjectKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Whether a method can make its own subject.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Own {
+    /// It needs one that is there.
+    #[default]
+    Never,
+    /// Where none is named.
+    May,
+    /// It takes no other.
+    Always,
+}
+
+/// A program that a method needs.
+#[derive(Debug, Clone)]
+pub struct Need {
+    /// Its name; `root` is the right, not a program.
+    pub tool: String,
+    /// On which role; the first one where absent.
+    pub on: Option<String>,
+    /// Only where this holds.
+    pub when: Option<String>,
+}
+
+/// A step.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Its name, unique in the method.
+    pub name: String,
+    /// Phase.
+    pub phase: Phase,
+    /// What it does.
+    pub action: Action,
+    /// Role it acts on.
+    pub on: String,
+    /// Only where this holds; settings and facts only.
+    pub when: Option<String>,
+    /// Repetition.
+    pub each: Option<Each>,
+    /// The clock that its duration is a result of; absent where it is none.
+    pub clock: Option<Clock>,
+    /// Which parser reads its output.
+    pub reads: Option<String>,
+    /// Figures of its parser that are results.
+    pub figures: Vec<String>,
+    /// Captured values: name → where from.
+    pub gives: BTreeMap<String, String>,
+    /// Exit codes that are not failures, beside 0.
+    pub ok: Vec<i32>,
+    /// What it leaves behind.
+    pub leaves: Vec<Leaves>,
+    /// The leave that it takes away.
+    pub undoes: Option<String>,
+    /// The leave that it proves.
+    pub proves: Option<String>,
+    /// What it destroys.
+    pub destroys: Option<DestroysDef>,
+    /// Whether it goes on beside the steps that follow.
+    pub background: Option<Background>,
+    /// A deliberate interruption.
+    pub until: Option<Until>,
+    /// Bytes that it is going to move, a template: an estimate for tools that tell no total.
+    pub expect: Option<String>,
+    /// Shell text that prints the bytes done so far, for tools that say nothing.
+    pub watch: Option<String>,
+    /// A value that is made or asked for.
+    pub secret: Option<Secret>,
+    /// What its command reads, a template that may use secrets.
+    pub stdin: Option<String>,
+    /// Series of its samples, where it is not the run's.
+    pub series: Option<String>,
+    /// Variables of the fragment it came from.
+    pub with: BTreeMap<String, String>,
+    /// Line in the file.
+    pub line: usize,
+}
+
+/// A repetition within a run.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Each {
+    /// A setting that is a list, or a number of times.
+    pub of: String,
+    /// Name of the item.
+    #[serde(default = "item", rename = "as")]
+    pub name: String,
+    /// Pause between two, a duration.
+    #[serde(default)]
+    pub pause: Option<String>,
+}
+
+fn item() -> String {
+    "i".to_owned()
+}
+
+/// What a step leaves behind.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Leaves {
+    /// Name in the method file.
+    pub id: String,
+    /// What it is.
+    pub kind: LeaveKind,
+    /// Shell text that prints what is there, or nothing.
+    pub find: String,
+    /// Shell text that takes `{{ found }}` away.
+    pub undo: String,
+}
+
+/// What a step destroys.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DestroysDef {
+    /// `KIND:ID`, a template.
+    pub what: String,
+    /// The leave that must be proved before.
+    #[serde(default)]
+    pub relies_on: Option<String>,
+}
+
+/// How a step goes on beside others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Background {
+    /// Dies with the session.
+    Load,
+    /// Survives it.
+    Task,
+}
+
+/// A deliberate interruption.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Until {
+    /// After so many bytes, a template.
+    pub bytes: String,
+}
+
+/// A value that is made or asked for; only `stdin` may use it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Secret {
+    /// Its name.
+    pub name: String,
+    /// The question; made at random where there is none.
+    #[serde(default)]
+    pub ask: Option<String>,
+}
+
+/// A clock between two marks.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockDef {
+    /// Its name.
+    pub name: String,
+    /// `STEP start`, `STEP end` or `STEP MARK`.
+    pub from: String,
+    /// The same.
+    pub to: String,
+    /// Series of its samples, where it is not the run's.
+    #[serde(default)]
+    pub series: Option<String>,
+}
+
+/// A figure computed from figures.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FigureDef {
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// An expression over figures; a blank in a figure's name is `_`.
+    pub value: String,
+    /// Series of its samples, where it is not the run's.
+    #[serde(default)]
+    pub series: Option<String>,
+}
+
+/// Where the original and the copy stand.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlacementDef {
+    /// Path, a template.
+    pub original: String,
+    /// Path, a template.
+    pub copy: String,
+    /// Role of the copy's host; the first one where absent.
+    #[serde(default)]
+    pub on: Option<String>,
+}
+
+/// A method file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MethodDef {
+    pub title: String,
+    pub family: String,
+    #[serde(default)]
+    pub help: String,
+    pub subject: SubjectKind,
+    #[serde(default)]
+    pub own: Own,
+    pub roles: Vec<String>,
+    #[serde(default)]
+    pub needs: Vec<NeedDef>,
+    pub series: String,
+    #[serde(default)]
+    pub settings: BTreeMap<String, Spanned<Setting>>,
+    #[serde(default)]
+    pub step: Vec<Spanned<StepDef>>,
+    #[serde(default)]
+    pub clock: Vec<Spanned<ClockDef>>,
+    #[serde(default)]
+    pub figure: Vec<Spanned<FigureDef>>,
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    pub room: Option<String>,
+    #[serde(default)]
+    pub placement: Option<PlacementDef>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NeedTable {
+    pub tool: String,
+    pub on: Option<String>,
+    pub when: Option<String>,
+}
+
+/// `"tar"`, or `{ tool = "zstd", when = "compress == 'zstd'" }`.
+#[derive(Debug, Clone)]
+pub(super) struct NeedDef(pub Need);
+
+impl<'de> Deserialize<'de> for NeedDef {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = NeedDef;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a program's name, or a table with tool, on, when")
+            }
+
+            fn visit_str<E: de::Error>(self, tool: &str) -> Result<NeedDef, E> {
+                Ok(NeedDef(Need {
+                    tool: tool.to_owned(),
+                    on: None,
+                    when: None,
+                }))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<NeedDef, A::Error> {
+                let NeedTable { tool, on, when } =
+                    NeedTable::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Ok(NeedDef(Need { tool, on, when }))
+            }
+        }
+        from.deserialize_any(Either)
+    }
+}
+
+/// A step as it stands in a file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct StepDef {
+    pub name: Option<String>,
+    pub phase: Option<Phase>,
+    pub run: Option<String>,
+    pub pipe: Option<Vec<Member>>,
+    pub wait: Option<WaitDef>,
+    pub hash: Option<HashDef>,
+    pub space: Option<SpaceDef>,
+    pub payload: Option<PayloadDef>,
+    pub join: Option<String>,
+    #[serde(rename = "use")]
+    pub fragment: Option<String>,
+    #[serde(default)]
+    pub with: BTreeMap<String, String>,
+    pub on: Option<String>,
+    pub when: Option<String>,
+    pub each: Option<Each>,
+    pub clock: Option<Clock>,
+    pub reads: Option<String>,
+    #[serde(default)]
+    pub figures: Vec<String>,
+    #[serde(default)]
+    pub gives: BTreeMap<String, String>,
+    #[serde(default)]
+    pub ok: Vec<i32>,
+    pub leaves: Option<OneOrMany<Leaves>>,
+    pub undoes: Option<String>,
+    pub proves: Option<String>,
+    pub destroys: Option<DestroysDef>,
+    pub background: Option<Background>,
+    pub until: Option<Until>,
+    pub expect: Option<String>,
+    pub watch: Option<String>,
+    pub secret: Option<Secret>,
+    pub stdin: Option<String>,
+    pub series: Option<String>,
+}
+
+/// A table, or a list of them.
+#[derive(Debug, Clone)]
+pub(super) struct OneOrMany<T>(pub Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Either<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+            type Value = OneOrMany<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table or a list of tables")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<OneOrMany<T>, A::Error> {
+                T::deserialize(de::value::MapAccessDeserializer::new(map))
+                    .map(|one| OneOrMany(vec![one]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<OneOrMany<T>, A::Error> {
+                Vec::deserialize(de::value::SeqAccessDeserializer::new(seq)).map(OneOrMany)
+            }
+        }
+        from.deserialize_any(Either(PhantomData))
+    }
+}

@@ -1,0 +1,94 @@
+//! What was asked for: which method where, on what, with which settings.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::SubjectKind;
+use crate::event::Facts;
+
+/// A host, as far as a method may know it.
+#[derive(Debug, Clone, Default)]
+pub struct HostInfo {
+    /// As the operator named it.
+    pub name: String,
+    /// Where other hosts reach it.
+    pub address: Option<String>,
+    /// What it is.
+    pub facts: Facts,
+}
+
+/// A subject that the operator named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubjectSpec {
+    /// Its host; every host where absent.
+    pub host: Option<String>,
+    /// What it is.
+    pub kind: SubjectKind,
+    /// Path, name or number.
+    pub id: String,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Which method runs where.
+    pub picks: Vec<Pick>,
+    /// Role → host, for roles other than the first.
+    pub roles: BTreeMap<String, String>,
+    /// Subjects.
+    pub subjects: Vec<SubjectSpec>,
+    /// Parent of scratch folders.
+    pub sandbox: Option<String>,
+    /// Settings.
+    pub sets: Vec<Set>,
+}
+
+/// A method on a host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pick {
+    /// The host of its first role.
+    pub host: String,
+    /// The method.
+    pub method: String,
+}
+
+/// A setting that the operator chose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Set {
+    /// On this host only.
+    pub host: Option<String>,
+    /// Of this method; of every method that has it where none is named.
+    pub method: Option<String>,
+    /// The setting.
+    pub key: String,
+    /// Its value, as it was typed.
+    pub value: String,
+}
+
+impl Request {
+    /// Each method on each host.
+    #[must_use]
+    pub fn each(hosts: &[String], methods: &[String]) -> Self {
+        let on = |host: &String| {
+            let host = host.clone();
+            methods.iter().map(move |method| Pick {
+                host: host.clone(),
+                method: method.clone(),
+            })
+        };
+        Self {
+            picks: hosts.iter().flat_map(on).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// All hosts that it names.
+    #[must_use]
+    pub fn hosts(&self) -> BTreeSet<String> {
+        let picked = self.picks.iter().map(|pick| &pick.host);
+        picked.chain(self.roles.values()).cloned().collect()
+    }
+
+    pub(super) fn methods(&self) -> BTreeSet<&str> {
+        self.picks.iter().map(|pick| pick.method.as_str()).collect()
+    }
+}

@@ -1,0 +1,215 @@
+//! A report as Markdown.
+
+use std::fmt::Write as _;
+
+use crate::event::Origin;
+use crate::session::{Row, Series};
+
+use super::environment;
+use super::figures::Scale;
+use super::sheet::{Head, Sheet};
+use super::words;
+
+pub(super) fn render(sheet: &Sheet) -> String {
+    let mut out = String::new();
+    for head in &sheet.heads {
+        top(&mut out, head);
+    }
+    runs(&mut out, sheet);
+    figures(&mut out, sheet);
+    let remarks = sheet.rows.iter().flat_map(|row| {
+        let name = sheet.name(row);
+        let sentence = move |remark| format!("{name}: {remark}");
+        row.remarks.iter().map(sentence)
+    });
+    list(&mut out, "Remarks", remarks);
+    let said = words::verdicts(sheet)
+        .into_iter()
+        .flat_map(|(time, sentences)| {
+            let sentence = move |sentence| format!("{time}: {sentence}");
+            sentences.into_iter().map(sentence)
+        });
+    list(
+        &mut out,
+        "Compared",
+        said.chain(words::not_comparable(sheet)),
+    );
+    list(&mut out, "Still out", all(sheet, |head| &head.left));
+    list(&mut out, "Notes", all(sheet, |head| &head.notes));
+    let hosts = sheet
+        .hosts
+        .iter()
+        .map(|host| format!("{}: {}", host.name, environment::line(host)));
+    list(
+        &mut out,
+        "Measured on",
+        hosts.chain(words::trust(&sheet.rows)),
+    );
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+fn all<'a>(
+    sheet: &'a Sheet,
+    texts: impl Fn(&'a Head) -> &'a Vec<String>,
+) -> impl Iterator<Item = String> {
+    sheet.heads.iter().flat_map(texts).cloned()
+}
+
+fn top(out: &mut String, head: &Head) {
+    let _ = writeln!(
+        out,
+        "# {} {}\n",
+        escape(&head.program),
+        escape(&head.session)
+    );
+    let mut parts = vec![head.started.clone()];
+    if head.reps > 0 {
+        parts.push(format!("{} × each, {}", head.reps, head.order));
+    }
+    if head.origin == Origin::Published {
+        parts.push(words::PUBLISHED.to_owned());
+    }
+    parts.retain(|part| !part.is_empty());
+    let _ = writeln!(out, "{}\n", escape(&parts.join(" · ")));
+    for warning in head.warnings.iter().chain(&head.end) {
+        let _ = writeln!(out, "> **Warning:** {}\n", escape(warning));
+    }
+}
+
+fn line(out: &mut String, cells: &[String]) {
+    out.push('|');
+    for cell in cells {
+        let _ = write!(out, " {} |", escape(cell));
+    }
+    out.push('\n');
+}
+
+fn heading(out: &mut String, cells: &[&str]) {
+    let _ = writeln!(out, "| {} |", cells.join(" | "));
+    let _ = writeln!(out, "|{}", " --- |".repeat(cells.len()));
+}
+
+fn runs(out: &mut String, sheet: &Sheet) {
+    let columns = [
+        "runs",
+        "subject",
+        "ended",
+        "verified",
+        "original → copy",
+        "same disk",
+    ];
+    heading(out, &columns);
+    for row in &sheet.rows {
+        let same_disk = match row.same_disk() {
+            Some(true) => "same disk",
+            Some(false) => "no",
+            None => "not known",
+        };
+        let placement = row.placement.as_ref().map(words::placement);
+        line(
+            out,
+            &[
+                titled(sheet, row),
+                row.subject.to_string(),
+                words::states(&row.states),
+                words::proofs(row).unwrap_or_default(),
+                placement.unwrap_or_default(),
+                same_disk.to_owned(),
+            ],
+        );
+    }
+    out.push('\n');
+}
+
+// With its labels, which the table of figures has no column for.
+fn titled(sheet: &Sheet, row: &Row) -> String {
+    let mut name = sheet.name(row);
+    for (key, value) in &row.labels {
+        name = format!("{name}, {key} {value}");
+    }
+    name
+}
+
+fn figures(out: &mut String, sheet: &Sheet) {
+    heading(
+        out,
+        &["runs", "figure", "clock", "median", "range", "n", "values"],
+    );
+    for row in &sheet.rows {
+        for time in &row.times {
+            let clock = time.stated.then(|| time.clock.to_string());
+            figure(
+                out,
+                sheet.name(row),
+                &time.series,
+                clock.unwrap_or_default(),
+            );
+        }
+        for series in &row.space {
+            figure(out, sheet.name(row), series, String::new());
+        }
+    }
+    out.push('\n');
+}
+
+fn figure(out: &mut String, name: String, series: &Series, clock: String) {
+    let scale = Scale::of(series);
+    let median = series.median().or(series.published);
+    let low = series.min().or(series.published_min);
+    let high = series.max().or(series.published_max);
+    let range = low.zip(high).map(|(low, high)| scale.range(low, high));
+    let values: Vec<String> = series
+        .values
+        .iter()
+        .map(|value| scale.bare(*value))
+        .collect();
+    let (n, values) = if values.is_empty() {
+        ("–".to_owned(), "printed without its values".to_owned())
+    } else {
+        (values.len().to_string(), values.join(" "))
+    };
+    line(
+        out,
+        &[
+            name,
+            series.title(),
+            clock,
+            median.map_or(String::new(), |value| scale.full(value)),
+            range.unwrap_or_default(),
+            n,
+            values,
+        ],
+    );
+}
+
+fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
+    let mut items = items.peekable();
+    if items.peek().is_none() {
+        return;
+    }
+    let _ = writeln!(out, "## {title}\n");
+    for item in items {
+        let _ = writeln!(out, "- {}", escape(&item));
+    }
+    out.push('\n');
+}
+
+// Text of hosts and operators must not become a table's end, a link or HTML.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '|' | '`' | '*' | '[' | ']' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\u{a0}' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

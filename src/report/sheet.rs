@@ -1,0 +1,221 @@
+//! What a report shows, with nothing in it that could act on a terminal.
+
+use chrono::SecondsFormat;
+
+use crate::event::{Level, Origin, Place, Placement};
+use crate::session::{LeftState, Row, Series, Session, Tally, TimeColumn, Verdict, clean, compare};
+
+use super::environment::{self, Host};
+
+/// Notes of a session that are shown; the rest is only counted.
+const MOST_NOTES: usize = 50;
+
+/// Sessions, put together.
+pub(super) struct Sheet {
+    pub heads: Vec<Head>,
+    pub hosts: Vec<Host>,
+    pub rows: Vec<Row>,
+    pub verdicts: Vec<Verdict>,
+}
+
+/// What is said of a session as a whole.
+pub(super) struct Head {
+    pub session: String,
+    pub program: String,
+    pub origin: Origin,
+    /// In UTC, to the second.
+    pub started: String,
+    /// The same by RFC 3339.
+    pub stamp: String,
+    pub order: String,
+    pub reps: u32,
+    /// What is wrong with the recording.
+    pub warnings: Vec<String>,
+    /// Warnings and errors that belong to no row.
+    pub notes: Vec<String>,
+    /// What may still be on a host.
+    pub left: Vec<String>,
+    /// How it ended, where that was not well.
+    pub end: Option<String>,
+}
+
+impl Sheet {
+    pub fn of(sessions: &[&Session]) -> Self {
+        let mut tally = Tally::of_all(sessions);
+        tally.rows.iter_mut().for_each(clean_row);
+        let verdicts = compare(&tally);
+        Self {
+            heads: sessions.iter().map(|session| head(session)).collect(),
+            hosts: environment::hosts(sessions),
+            rows: tally.rows,
+            verdicts,
+        }
+    }
+
+    /// Whether rows have to be named by their sessions.
+    pub fn has_many_sessions(&self) -> bool {
+        self.heads.len() > 1
+    }
+
+    /// What a row is called where it stands alone: with its host and session where there are
+    /// several of them.
+    pub fn name(&self, row: &Row) -> String {
+        let mut name = row.name();
+        if self.rows.iter().any(|other| other.host != row.host) {
+            name = format!("{} {name}", row.host);
+        }
+        if self.has_many_sessions() {
+            name = format!("{name} [{}]", row.session);
+        }
+        name
+    }
+}
+
+fn head(session: &Session) -> Head {
+    let header = session.header.as_ref();
+    Head {
+        session: header.map_or(String::new(), |header| {
+            clean(header.session.as_str()).into_owned()
+        }),
+        program: header.map_or(String::new(), |header| clean(&header.program).into_owned()),
+        origin: header.map_or(Origin::Captured, |header| header.origin),
+        started: header.map_or(String::new(), |header| {
+            header.started.format("%Y-%m-%d %H:%M:%S UTC").to_string()
+        }),
+        stamp: header.map_or(String::new(), |header| {
+            header.started.to_rfc3339_opts(SecondsFormat::Secs, true)
+        }),
+        order: header.map_or(String::new(), |header| header.plan.order.to_string()),
+        reps: header.map_or(0, |header| header.plan.reps),
+        warnings: session
+            .warnings()
+            .iter()
+            .map(|text| cleaned(text))
+            .collect(),
+        notes: notes(session),
+        left: left(session),
+        end: session.end.as_ref().filter(|end| end.exit != 0).map(|end| {
+            format!(
+                "it ended with exit code {}: {}",
+                end.exit,
+                clean(&end.reason)
+            )
+        }),
+    }
+}
+
+// Errors, and warnings about no run: the others stand with their row.
+fn notes(session: &Session) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut more = 0;
+    for (_, note) in &session.notes {
+        let shown = match note.level {
+            Level::Error => true,
+            Level::Warning | Level::Remark => session.run_of(note).is_none(),
+        };
+        if !shown {
+            continue;
+        }
+        let text = match &note.host {
+            Some(host) => format!("{}: {}", clean(host), clean(&note.text)),
+            None => cleaned(&note.text),
+        };
+        if all.contains(&text) {
+            continue;
+        }
+        if all.len() < MOST_NOTES {
+            all.push(text);
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 {
+        all.push(format!("and {more} more notes"));
+    }
+    all
+}
+
+fn left(session: &Session) -> Vec<String> {
+    let still_out = session.ledger.still_out();
+    still_out
+        .map(|left| {
+            let state = match &left.state {
+                LeftState::Intended => "may have been made".to_owned(),
+                LeftState::Found(found) => clean(found).into_owned(),
+                LeftState::Kept(why) => format!("kept: {}", clean(why)),
+                LeftState::Undone => "undone".to_owned(),
+            };
+            let (host, name) = (clean(&left.intended.host), clean(&left.intended.name));
+            format!("{host}: {name}, {state}")
+        })
+        .collect()
+}
+
+pub(super) fn cleaned(text: &str) -> String {
+    clean(text).into_owned()
+}
+
+fn clean_all<'a>(texts: impl IntoIterator<Item = &'a mut String>) {
+    for text in texts {
+        if let std::borrow::Cow::Owned(harmless) = clean(text) {
+            *text = harmless;
+        }
+    }
+}
+
+fn clean_row(row: &mut Row) {
+    clean_all([
+        &mut row.session,
+        &mut row.host,
+        &mut row.machine,
+        &mut row.method,
+        &mut row.series,
+        &mut row.binding,
+        &mut row.subject.kind,
+        &mut row.subject.id,
+        &mut row.by,
+        &mut row.share,
+    ]);
+    clean_all(&mut row.remarks);
+    row.settings = clean_map(&row.settings);
+    row.labels = clean_map(&row.labels);
+    row.mixed = row
+        .mixed
+        .iter()
+        .map(|(key, values)| {
+            (
+                cleaned(key),
+                values.iter().map(|text| cleaned(text)).collect(),
+            )
+        })
+        .collect();
+    for TimeColumn { series, .. } in &mut row.times {
+        clean_series(series);
+    }
+    row.space.iter_mut().for_each(clean_series);
+    if let Some(Placement { original, copy }) = &mut row.placement {
+        clean_place(original);
+        clean_place(copy);
+    }
+}
+
+fn clean_map(map: &std::collections::BTreeMap<String, String>) -> crate::event::Labels {
+    map.iter()
+        .map(|(key, value)| (cleaned(key), cleaned(value)))
+        .collect()
+}
+
+fn clean_series(series: &mut Series) {
+    clean_all([&mut series.name, &mut series.unit]);
+    series.labels = clean_map(&series.labels);
+}
+
+fn clean_place(place: &mut Place) {
+    clean_all([
+        &mut place.host,
+        &mut place.filesystem,
+        &mut place.source,
+        &mut place.at,
+    ]);
+    clean_all(&mut place.disks);
+}

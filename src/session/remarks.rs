@@ -1,0 +1,269 @@
+//! What is odd about figures. Nothing is dropped; what is odd is marked.
+
+use std::collections::BTreeMap;
+
+use super::{Row, RunStage, RunView, Series, Session};
+use crate::event::{Level, RunId};
+
+/// Remarks of a row that are taken from notes; the rest is only counted.
+const MOST_NOTES: usize = 20;
+
+/// Adds to each row of a session what is odd about it, a sentence each.
+pub(super) fn add(session: &Session, rows: &mut [Row]) {
+    let turns: Vec<Vec<String>> = (0..rows.len()).map(|at| turns(session, rows, at)).collect();
+    for (row, turns) in rows.iter_mut().zip(turns) {
+        let mut all = Vec::new();
+        all.extend(missing(row));
+        for series in figures(row) {
+            all.extend(trend(series));
+            all.extend(odd(series));
+            all.extend(contradicted(series));
+        }
+        all.extend(mixed(row));
+        all.extend(turns);
+        all.extend(published(session, row));
+        all.extend(unsettled(session, row));
+        all.extend(ends(session, row));
+        all.extend(notes(session, row));
+        row.remarks = all;
+    }
+}
+
+fn figures(row: &Row) -> impl Iterator<Item = &Series> {
+    let times = row.times.iter().map(|time| &time.series);
+    times.chain(&row.space)
+}
+
+// "3 of 4": runs that are over and have no value here; figures with the same count share a
+// sentence.
+fn missing(row: &Row) -> Vec<String> {
+    let ended = row.states.len();
+    let mut counts: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for series in figures(row).filter(|series| series.n() > 0) {
+        let have = series.by_run().len();
+        if have < ended {
+            counts.entry(have).or_default().push(series.title());
+        }
+    }
+    let sentence = |(have, names): (usize, Vec<String>)| {
+        format!("{}: {have} of {ended} runs have a value", names.join(", "))
+    };
+    counts.into_iter().map(sentence).collect()
+}
+
+/// A figure as a sentence has it: at most three decimals.
+fn short(value: f64) -> String {
+    ((value * 1000.0).round() / 1000.0).to_string()
+}
+
+// Each run slower than the one before, by more than the clock can tell: it may be the host that
+// changes (a pool that fills, a disk that warms), not the method.
+fn trend(series: &Series) -> Option<String> {
+    let runs = series.by_run();
+    let grows = runs
+        .windows(2)
+        .all(|pair| matches!(pair, [(_, one), (_, next)] if next - one > series.resolution));
+    (series.unit == "s" && runs.len() >= 3 && grows)
+        .then(|| format!("{}: each run slower than the one before", series.title()))
+}
+
+// A value that is further from the range of all others than twice the width of that range (and
+// what the clock cannot tell), and by more than a tenth. The first run is looked at from three runs on
+// (cold caches, first allocation), the others from four.
+fn odd(series: &Series) -> Vec<String> {
+    let runs = series.by_run();
+    if series.unit != "s" || runs.len() < 3 {
+        return Vec::new();
+    }
+    let far = |at: usize| {
+        let others = runs.iter().enumerate().filter(|(other, _)| *other != at);
+        let (low, high) = others.fold((f64::MAX, f64::MIN), |(low, high), (_, (_, value))| {
+            (low.min(*value), high.max(*value))
+        });
+        let value = runs.get(at).map_or(0.0, |(_, value)| *value);
+        let away = (low - value).max(value - high);
+        away > 2.0 * (high - low) + 2.0 * series.resolution && away > 0.1 * low
+    };
+    let name = series.title();
+    let mut all = Vec::new();
+    for (at, (run, value)) in runs.iter().enumerate() {
+        if at == 0 && far(at) {
+            all.push(format!(
+                "{name}: the first run ({} s) is far from the others",
+                short(*value)
+            ));
+        } else if at > 0 && runs.len() >= 4 && far(at) {
+            all.push(format!(
+                "{name}: run {} ({} s) is far from the others",
+                run + 1,
+                short(*value)
+            ));
+        } else {
+            // As the others are.
+        }
+    }
+    all
+}
+
+// A printed figure that its own values do not give.
+fn contradicted(series: &Series) -> Option<String> {
+    let printed = series.published?;
+    let median = series.median()?;
+    let apart = (printed - median).abs() / median.abs().max(f64::MIN_POSITIVE);
+    (apart > 0.03 && (printed - median).abs() > series.resolution).then(|| {
+        format!(
+            "{}: {} {unit} is printed, its values give {} {unit}",
+            series.title(),
+            short(printed),
+            short(median),
+            unit = series.unit
+        )
+    })
+}
+
+fn mixed(row: &Row) -> impl Iterator<Item = String> {
+    row.mixed.iter().map(|(key, values)| {
+        let values: Vec<&str> = values
+            .iter()
+            .map(|value| if value.is_empty() { "not told" } else { value })
+            .collect();
+        format!("its runs differ in {key}: {}", values.join(", "))
+    })
+}
+
+// All runs of one before all of another on the same host: drift looks like a difference.
+fn turns(session: &Session, rows: &[Row], at: usize) -> Vec<String> {
+    let Some(mine) = rows.get(at) else {
+        return Vec::new();
+    };
+    let Some(span) = span(session, mine) else {
+        return Vec::new();
+    };
+    let mut before = Vec::new();
+    let mut after = Vec::new();
+    for other in rows {
+        let Some(theirs) = self::span(session, other) else {
+            continue;
+        };
+        let list = match () {
+            () if other.host != mine.host => continue,
+            () if span.1 < theirs.0 => &mut before,
+            () if theirs.1 < span.0 => &mut after,
+            () => continue,
+        };
+        let name = other.name();
+        if !list.contains(&name) {
+            list.push(name);
+        }
+    }
+    let told = |list: Vec<String>, word: &str| {
+        (!list.is_empty()).then(|| {
+            format!(
+                "all its runs came {word} all runs of {}: drift would look like a difference",
+                list.join(", ")
+            )
+        })
+    };
+    told(before, "before")
+        .into_iter()
+        .chain(told(after, "after"))
+        .collect()
+}
+
+// First and last place of a row's runs in the order; none for a single run.
+fn span(session: &Session, row: &Row) -> Option<(u32, u32)> {
+    let places = row.runs.iter().filter_map(|run| session.run_view(run));
+    let places: Vec<u32> = places.map(|run| run.order).collect();
+    let (first, last) = (*places.iter().min()?, *places.iter().max()?);
+    (places.len() >= 2).then_some((first, last))
+}
+
+// Statistics that have no place in a row.
+fn published(session: &Session, row: &Row) -> Vec<String> {
+    let others = session.published.iter().filter(|figure| {
+        figure.binding.as_str() == row.binding
+            && figure.series == row.series
+            && !matches!(figure.statistic.as_str(), "median" | "min" | "max")
+    });
+    others
+        .map(|figure| {
+            format!(
+                "{}: {} {} {} is printed",
+                figure.name,
+                figure.statistic,
+                short(figure.value),
+                figure.unit
+            )
+        })
+        .collect()
+}
+
+fn unsettled(session: &Session, row: &Row) -> Vec<String> {
+    let mut all = Vec::new();
+    for space in &session.spaces {
+        let run = session.run_view(&space.run);
+        let series = match run {
+            Some(run) if space.series.is_empty() => &run.series,
+            _ => &space.series,
+        };
+        if space.settled && space.why.is_none() || *series != row.series {
+            continue;
+        }
+        if let Some(at) = place(row, &space.run) {
+            let why = space.why.as_deref().unwrap_or("two readings differ");
+            let state = if space.settled { "" } else { "not settled: " };
+            all.push(format!("{}, run {at}: {state}{why}", space.name));
+        }
+    }
+    all
+}
+
+// The root cause of each run that did not end well.
+fn ends(session: &Session, row: &Row) -> Vec<String> {
+    let of_run = |(at, run): (usize, &RunId)| {
+        let RunView { state, .. } = session.run_view(run)?;
+        let RunStage::Ended(end, cause) = state else {
+            return None;
+        };
+        if end.is_good() {
+            return None;
+        }
+        let cause = cause.as_deref().unwrap_or("no cause is known");
+        Some(format!("run {} {end}: {cause}", at + 1))
+    };
+    row.runs.iter().enumerate().filter_map(of_run).collect()
+}
+
+// Remarks and warnings that were made about its runs, each text once.
+fn notes(session: &Session, row: &Row) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut more = 0;
+    for (_, note) in &session.notes {
+        if note.level == Level::Error {
+            continue;
+        }
+        let of_row = session
+            .run_of(note)
+            .is_some_and(|run| row.runs.contains(run));
+        if !of_row || all.contains(&note.text) {
+            continue;
+        }
+        if all.len() < MOST_NOTES {
+            all.push(note.text.clone());
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 {
+        all.push(format!("and {more} more notes"));
+    }
+    all
+}
+
+fn place(row: &Row, run: &RunId) -> Option<usize> {
+    let at = row.runs.iter().position(|one| one == run)?;
+    Some(at + 1)
+}
+
+#[cfg(test)]
+mod tests;

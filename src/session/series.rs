@@ -1,0 +1,173 @@
+//! Values of good runs, and the three figures that are made of them.
+
+use crate::event::Labels;
+
+/// Values of good runs, in run order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Series {
+    /// What was measured.
+    pub name: String,
+    /// Unit.
+    pub unit: String,
+    /// Labels that its values have and their runs do not (`load`, an item that a step was
+    /// repeated for); the number of an iteration is none.
+    pub labels: Labels,
+    /// How fine, in `unit`: the coarsest of its values.
+    pub resolution: f64,
+    /// The values, in run order, then in the order of iterations.
+    pub values: Vec<f64>,
+    /// Which run of the row each value is of, from 0.
+    pub runs: Vec<usize>,
+    /// A published median, where no values are known.
+    pub published: Option<f64>,
+    /// A published minimum.
+    pub published_min: Option<f64>,
+    /// A published maximum.
+    pub published_max: Option<f64>,
+}
+
+impl Series {
+    /// Its name, with the labels that tell it from others of that name.
+    #[must_use]
+    pub fn title(&self) -> String {
+        if self.labels.is_empty() {
+            return self.name.clone();
+        }
+        let labels: Vec<String> = self
+            .labels
+            .iter()
+            .map(|(key, value)| format!("{key} {value}"))
+            .collect();
+        format!("{} ({})", self.name, labels.join(", "))
+    }
+
+    /// The median: the middle value, or the mean of the two.
+    #[must_use]
+    pub fn median(&self) -> Option<f64> {
+        median(&self.values)
+    }
+
+    /// The lowest.
+    #[must_use]
+    pub fn min(&self) -> Option<f64> {
+        self.values.iter().copied().min_by(f64::total_cmp)
+    }
+
+    /// The highest.
+    #[must_use]
+    pub fn max(&self) -> Option<f64> {
+        self.values.iter().copied().max_by(f64::total_cmp)
+    }
+
+    /// Whether a publication prints a figure of it.
+    #[must_use]
+    pub fn is_published(&self) -> bool {
+        [self.published, self.published_min, self.published_max]
+            .iter()
+            .any(Option::is_some)
+    }
+
+    /// How many values.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Lowest and highest value that the clock allows: each value is off by up to its
+    /// resolution, in either direction; no duration is below 0.
+    #[must_use]
+    pub fn widened(&self) -> Option<(f64, f64)> {
+        Some((
+            (self.min()? - self.resolution).max(0.0),
+            self.max()? + self.resolution,
+        ))
+    }
+
+    /// One value a run: its median where it has several iterations.
+    #[must_use]
+    pub fn by_run(&self) -> Vec<(usize, f64)> {
+        let mut all: Vec<(usize, Vec<f64>)> = Vec::new();
+        for (&run, &value) in self.runs.iter().zip(&self.values) {
+            match all.last_mut() {
+                Some((last, values)) if *last == run => values.push(value),
+                _ => all.push((run, vec![value])),
+            }
+        }
+        all.into_iter()
+            .filter_map(|(run, values)| Some((run, median(&values)?)))
+            .collect()
+    }
+}
+
+/// The middle value of several, or the mean of the two in the middle.
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    let upper = *sorted.get(middle)?;
+    if sorted.len() % 2 == 1 {
+        return Some(upper);
+    }
+    let lower = *sorted.get(middle.checked_sub(1)?)?;
+    // Halved first: the sum of two large values has no room.
+    Some(lower / 2.0 + upper / 2.0)
+}
+
+/// How likely it is that the range from the lowest to the highest of `n` values holds the true
+/// median: 1 − 2 × 0.5ⁿ, whatever the distribution.
+#[must_use]
+pub fn range_holds_median(n: usize) -> Option<f64> {
+    let n = i32::try_from(n).ok().filter(|&n| n >= 2)?;
+    Some(1.0 - 2.0 * 0.5_f64.powi(n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[f64]) -> Series {
+        Series {
+            values: values.to_vec(),
+            ..Series::default()
+        }
+    }
+
+    #[test]
+    fn the_median_is_the_middle_or_the_mean_of_the_two() {
+        assert_eq!(of(&[]).median(), None);
+        assert_eq!(of(&[3.0]).median(), Some(3.0));
+        assert_eq!(of(&[57.0, 66.0, 60.0]).median(), Some(60.0));
+        assert_eq!(of(&[27.0, 28.0]).median(), Some(27.5));
+        assert_eq!(of(&[4.0, 1.0, 3.0, 2.0]).median(), Some(2.5));
+        assert_eq!(of(&[f64::MAX, f64::MAX]).median(), Some(f64::MAX));
+    }
+
+    #[test]
+    fn lowest_and_highest_whatever_the_order() {
+        let series = of(&[66.0, 58.0, 59.0]);
+        assert_eq!((series.min(), series.max()), (Some(58.0), Some(66.0)));
+        assert_eq!((of(&[]).min(), of(&[]).max()), (None, None));
+    }
+
+    #[test]
+    fn a_range_is_widened_by_the_resolution_but_not_below_nothing() {
+        let mut series = of(&[2.0, 0.0]);
+        series.resolution = 1.0;
+        assert_eq!(series.widened(), Some((0.0, 3.0)));
+    }
+
+    #[test]
+    fn iterations_count_as_their_run() {
+        let mut series = of(&[1.0, 2.0, 9.0, 4.0]);
+        series.runs = vec![0, 0, 0, 2];
+        assert_eq!(series.by_run(), [(0, 2.0), (2, 4.0)]);
+    }
+
+    #[test]
+    fn how_far_a_range_can_be_trusted() {
+        assert_eq!(range_holds_median(3), Some(0.75));
+        assert_eq!(range_holds_median(5), Some(0.9375));
+        assert_eq!(range_holds_median(1), None);
+    }
+}

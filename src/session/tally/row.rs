@@ -1,0 +1,219 @@
+//! One row: a group's runs in one series.
+
+use std::collections::BTreeMap;
+
+use super::Row;
+use super::columns::{Value, columns, values};
+use super::groups::{self, Group};
+use crate::event::{EndState, Facts, Labels, Phase, Proof, Published, RunId};
+use crate::session::{RunStage, RunView, Session};
+
+/// What a row needs of a session, by run.
+struct Known<'a> {
+    session: &'a Session,
+    values: BTreeMap<&'a RunId, Vec<Value<'a>>>,
+    /// The final proofs: that the subject came back.
+    proofs: BTreeMap<&'a RunId, Vec<&'a Proof>>,
+    /// Bytes that were read as `subject`.
+    subject: BTreeMap<&'a RunId, u64>,
+}
+
+impl<'a> Known<'a> {
+    fn of(session: &'a Session) -> Self {
+        let mut proofs: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for proof in session.proofs.iter().filter(|proof| proof.of == "restored") {
+            proofs.entry(&proof.run).or_default().push(proof);
+        }
+        let samples = session.samples.iter();
+        let measured = samples
+            .filter(|one| one.name == "subject" && one.unit == "B")
+            .map(|one| (&one.run, one.value as u64));
+        let spaces = session.spaces.iter().filter(|one| one.name == "subject");
+        let read = spaces.filter_map(|one| Some((&one.run, one.logical.or(one.stored)?.0)));
+        Self {
+            session,
+            values: values(session),
+            proofs,
+            subject: measured.chain(read).collect(),
+        }
+    }
+
+    fn proofs(&self, run: &RunId) -> &[&'a Proof] {
+        self.proofs.get(run).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// All rows of a session, without remarks.
+pub(super) fn all(session: &Session) -> Vec<Row> {
+    let known = Known::of(session);
+    let groups = groups::of(session);
+    let differences = Group::differences(&groups);
+    let mut rows = Vec::new();
+    for (group, settings) in groups.iter().zip(differences) {
+        let published: Vec<&Published> = session
+            .published
+            .iter()
+            .filter(|figure| group.ids.contains(&figure.binding.as_str()))
+            .collect();
+        let names: Vec<&str> = published.iter().map(|one| one.series.as_str()).collect();
+        for (series, runs) in group.series(&known.values, &names) {
+            let published: Vec<&Published> = published
+                .iter()
+                .copied()
+                .filter(|figure| figure.series == series)
+                .collect();
+            rows.push(Row {
+                settings: settings.clone(),
+                ..row(&known, group, series, &runs, &published)
+            });
+        }
+    }
+    rows
+}
+
+fn row(
+    known: &Known<'_>,
+    group: &Group<'_>,
+    series: &str,
+    runs: &[&RunView],
+    published: &[&Published],
+) -> Row {
+    let session = known.session;
+    let (times, space) = columns(series, runs, &known.values, published);
+    let (labels, mixed) = labels(group, runs);
+    let mut row = Row {
+        session: session
+            .header
+            .as_ref()
+            .map(|header| header.session.to_string())
+            .unwrap_or_default(),
+        method: group.ids.first().copied().unwrap_or_default().to_owned(),
+        series: series.to_owned(),
+        binding: group.ids.first().copied().unwrap_or_default().to_owned(),
+        labels,
+        mixed,
+        runs: runs.iter().map(|run| run.run.clone()).collect(),
+        states: runs.iter().filter_map(|run| ended(run)).collect(),
+        times,
+        space,
+        ..Row::default()
+    };
+    if let Some(binding) = group.binding {
+        binding.host().clone_into(&mut row.host);
+        row.method.clone_from(&binding.method);
+        row.subject = binding.subject.clone();
+        row.placement.clone_from(&binding.placement);
+        row.machine = session
+            .hosts
+            .get(binding.host())
+            .and_then(|host| host.facts.as_ref())
+            .map(machine)
+            .unwrap_or_default();
+    }
+    prove(&mut row, known, group, runs);
+    row.subject_bytes = subject_bytes(known, runs);
+    row
+}
+
+fn ended(run: &RunView) -> Option<EndState> {
+    match run.state {
+        RunStage::Ended(end, _) => Some(end),
+        RunStage::Queued | RunStage::Running => None,
+    }
+}
+
+fn machine(facts: &Facts) -> String {
+    format!(
+        "{}, {}, {}, {} CPUs, {}",
+        facts.system, facts.kernel, facts.cpu, facts.cpus, facts.memory
+    )
+}
+
+// Labels that all runs share, and those that they do not.
+fn labels(group: &Group<'_>, runs: &[&RunView]) -> (Labels, BTreeMap<String, Vec<String>>) {
+    let common = group.binding.map(|binding| &binding.labels);
+    let of_run: Vec<Labels> = runs
+        .iter()
+        .map(|run| {
+            let mut all = common.cloned().unwrap_or_default();
+            all.extend(run.labels.clone());
+            all
+        })
+        .collect();
+    let mut shared = Labels::new();
+    let mut mixed = BTreeMap::new();
+    for key in of_run.iter().flat_map(BTreeMap::keys) {
+        let values: Vec<String> = of_run
+            .iter()
+            .map(|labels| labels.get(key).cloned().unwrap_or_default())
+            .collect();
+        match values.first() {
+            Some(first) if values.iter().all(|value| value == first) => {
+                shared.insert(key.clone(), first.clone());
+            }
+            _ => {
+                mixed.insert(key.clone(), values);
+            }
+        }
+    }
+    (shared, mixed)
+}
+
+// The final proofs: that the subject came back. A run that ended without one counts as one
+// that should have had it, where the method proves at all.
+fn prove(row: &mut Row, known: &Known<'_>, group: &Group<'_>, runs: &[&RunView]) {
+    let mut shares = Vec::new();
+    let mut by = Vec::new();
+    for run in runs {
+        let mut held = None;
+        for proof in known.proofs(&run.run) {
+            held = Some(held.unwrap_or(true) && proof.verdict);
+            push_new(&mut shares, &proof.share);
+            push_new(&mut by, &proof.by);
+        }
+        row.proofs.push(held);
+    }
+    let planned = group.binding.is_some_and(|binding| {
+        let mut steps = binding.steps.iter();
+        steps.any(|step| step.phase == Phase::Verify)
+    });
+    let mut runs_of_group = group.runs.iter();
+    let expected = planned || runs_of_group.any(|run| !known.proofs(&run.run).is_empty());
+    if expected {
+        let results = runs.iter().zip(&row.proofs);
+        row.of = results
+            .filter(|(run, proof)| proof.is_some() || ended(run).is_some())
+            .count();
+    }
+    row.matched = row
+        .proofs
+        .iter()
+        .filter(|held| **held == Some(true))
+        .count();
+    row.share = shares.join("; ");
+    row.by = by.join("; ");
+}
+
+fn push_new<'a>(all: &mut Vec<&'a str>, one: &'a str) {
+    if !one.is_empty() && !all.contains(&one) {
+        all.push(one);
+    }
+}
+
+// How big the subject was: what was read as `subject`, else what the final proofs compared.
+fn subject_bytes(known: &Known<'_>, runs: &[&RunView]) -> Vec<u64> {
+    let of_run = |run: &&RunView| {
+        let read = known.subject.get(&run.run).copied();
+        let proofs = known.proofs(&run.run).iter();
+        read.or_else(|| {
+            proofs
+                .filter_map(|proof| proof.bytes)
+                .map(|bytes| bytes.0)
+                .max()
+        })
+    };
+    let mut all: Vec<u64> = runs.iter().filter_map(of_run).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

@@ -1,0 +1,78 @@
+//! What is known of a host, a run and a step.
+
+use crate::event::{
+    BindingId, EndState, Facts, HostChange, Labels, Mark, Nanos, PlannedCommand, Progress, RunId,
+    StepEnd, StepId,
+};
+
+/// A host.
+#[derive(Debug, Default, Clone)]
+pub struct HostView {
+    /// Its last change.
+    pub change: Option<HostChange>,
+    /// When that was.
+    pub at: Nanos,
+    /// Its facts.
+    pub facts: Option<Facts>,
+}
+
+/// A run.
+#[derive(Debug, Clone)]
+pub struct RunView {
+    /// Its id.
+    pub run: RunId,
+    /// What is run.
+    pub binding: BindingId,
+    /// Repetition, from 1.
+    pub rep: u32,
+    /// Place in the order, from 1; 0 before it started.
+    pub order: u32,
+    /// Series, as far as it was known at the start.
+    pub series: String,
+    /// Labels.
+    pub labels: Labels,
+    /// Where it stands.
+    pub state: RunStage,
+    /// When it started.
+    pub started: Option<Nanos>,
+    /// When it ended.
+    pub ended: Option<Nanos>,
+    /// Its steps, in the order in which they came.
+    pub steps: Vec<StepView>,
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunStage {
+    /// In the plan.
+    Queued,
+    /// Going on.
+    Running,
+    /// Over, with the root cause where it is not good.
+    Ended(EndState, Option<String>),
+}
+
+/// A step of a run.
+#[derive(Debug, Clone)]
+pub struct StepView {
+    /// Its id.
+    pub step: StepId,
+    /// What was planned.
+    pub planned: PlannedCommand,
+    /// When it started.
+    pub started: Option<Nanos>,
+    /// How it ended.
+    pub end: Option<StepEnd>,
+    /// When that was.
+    pub ended: Option<Nanos>,
+    /// Its last progress; its percent never falls, and is at most 99 before the step has ended.
+    pub progress: Option<Progress>,
+    /// The highest percent so far, also while none can be told.
+    pub highest: f64,
+    /// Bytes done over time, for a sparkline: (when, bytes), thinned to at most 256.
+    pub rate: Vec<(Nanos, u64)>,
+    /// Named moments.
+    pub marks: Vec<Mark>,
+    /// When its last output came.
+    pub last_output: Option<Nanos>,
+}

@@ -1,0 +1,122 @@
+//! The table itself.
+
+use crossterm::event::KeyCode;
+
+use super::{Action, Bind, Chord, Context};
+
+const fn key(c: char) -> Chord {
+    plain(KeyCode::Char(c))
+}
+
+const fn ctrl(c: char) -> Chord {
+    Chord {
+        code: KeyCode::Char(c),
+        ctrl: true,
+    }
+}
+
+const fn plain(code: KeyCode) -> Chord {
+    Chord { code, ctrl: false }
+}
+
+const fn bind(
+    context: Context,
+    action: Action,
+    keys: &'static [Chord],
+    help: &'static str,
+    bar: &'static str,
+) -> Bind {
+    Bind {
+        context,
+        action,
+        keys,
+        help,
+        bar,
+    }
+}
+
+const ENTER: Chord = plain(KeyCode::Enter);
+const ESC: Chord = plain(KeyCode::Esc);
+const TAB: Chord = plain(KeyCode::Tab);
+const BACK_TAB: Chord = plain(KeyCode::BackTab);
+
+/// All keys. Within a context, the order is that of the help and of the command bar.
+#[rustfmt::skip]
+pub const KEYS: &[Bind] = &[
+    bind(Context::Picking, Action::Start, &[ENTER], "start what is picked; asks for the name of what it destroys", "start"),
+
+    bind(Context::Methods, Action::Mark, &[key(' ')], "pick the method, or not", "pick"),
+    bind(Context::Methods, Action::Settings, &[key('e')], "edit the method's settings", "settings"),
+    bind(Context::Methods, Action::Filter, &[key('/')], "show only methods with a text", "filter"),
+
+    bind(Context::Picking, Action::More, &[key('+'), key('=')], "one repetition more", "+/- repetitions"),
+    bind(Context::Picking, Action::Less, &[key('-')], "one repetition less", ""),
+    bind(Context::Picking, Action::Order, &[key('o')], "methods take turns, or one after the other", "order"),
+    bind(Context::Picking, Action::Whole, &[key('d')], "all of every command, or its first rows", "all commands"),
+    bind(Context::Picking, Action::Refresh, &[key('r')], "probe the hosts again", "probe again"),
+    bind(Context::Picking, Action::NextPane, &[TAB], "to the next pane", "pane"),
+    bind(Context::Picking, Action::PreviousPane, &[BACK_TAB], "to the pane before", ""),
+
+    bind(Context::Settings, Action::Accept, &[ENTER, key(' ')], "edit the value, or take the next one", "edit"),
+    bind(Context::Settings, Action::Back, &[ESC, key('q'), key('e')], "close the settings", "close"),
+
+    bind(Context::Live, Action::Stop, &[key('x')], "stop the run and undo it; asks first", "stop"),
+    bind(Context::Live, Action::Pause, &[key('p')], "pause after this run, or go on", "pause after run"),
+    bind(Context::Live, Action::Marker, &[key('m')], "put a marker into the recording", "marker"),
+
+    bind(Context::Over, Action::Again, &[key('r')], "pick and run again", "run again"),
+
+    bind(Context::Replay, Action::Hold, &[key(' ')], "hold the replay, or go on", "hold"),
+    bind(Context::Replay, Action::Faster, &[key('+'), key('=')], "faster", "+/- speed"),
+    bind(Context::Replay, Action::Slower, &[key('-')], "slower", ""),
+
+    bind(Context::Replay, Action::Rewind, &[key(',')], "10 seconds back", ",/. back, on"),
+    bind(Context::Replay, Action::Advance, &[key('.')], "10 seconds on", ""),
+    bind(Context::Replay, Action::Restart, &[key('0')], "from the beginning", ""),
+
+    bind(Context::Watching, Action::Search, &[key('/')], "search the log", "search log"),
+    bind(Context::Watching, Action::NextMatch, &[key('n')], "to the next match", ""),
+    bind(Context::Watching, Action::PreviousMatch, &[key('N')], "to the match before", ""),
+    bind(Context::Watching, Action::NextPane, &[TAB], "to the next pane; one that has no room is shown alone", "pane"),
+    bind(Context::Watching, Action::PreviousPane, &[BACK_TAB], "to the pane before", ""),
+    bind(Context::Watching, Action::Compare, &[key('c')], "compare the methods", "compare"),
+    bind(Context::Watching, Action::Notes, &[key('!')], "all warnings and remarks", "notes"),
+    bind(Context::Watching, Action::Follow, &[key('f')], "follow the run that goes on, and the end of its log", "follow"),
+    bind(Context::Watching, Action::Zoom, &[key('z')], "show the pane alone, or all", "zoom"),
+    bind(Context::Watching, Action::Swap, &[key('b')], "to the medians, or to the bytes", "bytes"),
+    bind(Context::Watching, Action::Wrap, &[key('w')], "wrap long lines of the log, or not", ""),
+    bind(Context::Watching, Action::Timestamps, &[key('t')], "times in front of the log's lines, or not", ""),
+    bind(Context::Watching, Action::PreviousRun, &[key('[')], "look at the run before", ""),
+    bind(Context::Watching, Action::NextRun, &[key(']')], "look at the next run", ""),
+    bind(Context::Watching, Action::Back, &[ESC], "all panes; clear the search; back to the run that goes on", ""),
+
+    bind(Context::Compare, Action::Compare, &[key('c'), ESC], "back to the run", "back"),
+    bind(Context::Compare, Action::NextPane, &[TAB], "the next time that was measured", "next time"),
+    bind(Context::Compare, Action::PreviousPane, &[BACK_TAB], "the time before", ""),
+    bind(Context::Compare, Action::Notes, &[key('!')], "all warnings and remarks", "notes"),
+
+    bind(Context::Overlay, Action::Back, &[ESC, key('q'), key('?'), key('!'), ENTER], "close it", "close"),
+
+    bind(Context::Dialog, Action::Accept, &[ENTER], "take the choice under the cursor", "take"),
+    bind(Context::Dialog, Action::Left, &[plain(KeyCode::Left), plain(KeyCode::Up), key('h'), key('k'), BACK_TAB], "the choice before", ""),
+    bind(Context::Dialog, Action::Right, &[plain(KeyCode::Right), plain(KeyCode::Down), key('l'), key('j'), TAB], "the next choice", "choose"),
+    bind(Context::Dialog, Action::Back, &[ESC, key('q'), key('n')], "change nothing", "cancel"),
+
+    bind(Context::Entry, Action::Accept, &[ENTER], "take what was typed", "take"),
+    bind(Context::Entry, Action::Back, &[ESC], "forget it", "cancel"),
+
+    bind(Context::Lists, Action::Up, &[plain(KeyCode::Up), key('k')], "up", ""),
+    bind(Context::Lists, Action::Down, &[plain(KeyCode::Down), key('j')], "down", ""),
+    bind(Context::Lists, Action::Left, &[plain(KeyCode::Left), key('h')], "left", ""),
+    bind(Context::Lists, Action::Right, &[plain(KeyCode::Right), key('l')], "right", ""),
+    bind(Context::Lists, Action::PageUp, &[plain(KeyCode::PageUp), ctrl('u')], "a page up", ""),
+    bind(Context::Lists, Action::PageDown, &[plain(KeyCode::PageDown), ctrl('d')], "a page down", ""),
+    bind(Context::Lists, Action::Top, &[key('g'), plain(KeyCode::Home)], "to the first", ""),
+    bind(Context::Lists, Action::Bottom, &[key('G'), plain(KeyCode::End)], "to the last; in a log: follow it", ""),
+
+    bind(Context::Everywhere, Action::Help, &[key('?'), plain(KeyCode::F(1))], "this help", "help"),
+    bind(Context::Everywhere, Action::Quit, &[key('q')], "leave; asks while a run goes on", "quit"),
+
+    bind(Context::Always, Action::Quit, &[ctrl('c')], "leave; asks while a run goes on", ""),
+    bind(Context::Always, Action::Suspend, &[ctrl('z')], "put the dashboard into the background", ""),
+];

@@ -1,0 +1,86 @@
+//! What lies over the screen: help, notes, settings, questions, typing.
+
+use tui_input::Input;
+
+use crate::event::AskId;
+
+use super::offer::{Choice, Named, Picked};
+
+/// What lies over the screen.
+#[derive(Debug, Clone)]
+pub enum Layer {
+    /// Keys; rows above the window.
+    Help(usize),
+    /// Warnings and remarks; rows above the window.
+    Notes(usize),
+    /// Settings of a method, and the one under the cursor.
+    Settings(Picked, usize),
+    /// A question with choices.
+    Dialog(Dialog),
+    /// A line that is typed into.
+    Entry(Box<Entry>),
+}
+
+/// A question with choices.
+#[derive(Debug, Clone)]
+pub struct Dialog {
+    /// The question.
+    pub title: String,
+    /// What there is to know.
+    pub lines: Vec<String>,
+    /// The choices; the first one changes nothing.
+    pub choices: Vec<(String, Decision)>,
+    /// The one under the cursor.
+    pub at: usize,
+}
+
+/// What a choice does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Nothing.
+    Cancel,
+    /// Stop the run and undo it.
+    Stop,
+    /// The same, then leave.
+    StopAndLeave,
+    /// Leave at once.
+    Abandon,
+    /// Yes to a question.
+    Yes(AskId),
+    /// No to a question.
+    No(AskId),
+}
+
+/// A line that is typed into.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// What to type.
+    pub title: String,
+    /// What there is to know.
+    pub lines: Vec<String>,
+    /// What was typed.
+    pub input: Input,
+    /// What is wrong with it.
+    pub problem: Option<String>,
+}
+
+/// What a line that is typed into is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    /// Search the log.
+    Search,
+    /// Show only methods with this text.
+    Filter,
+    /// A marker.
+    Marker,
+    /// A value of a setting.
+    Setting(Picked, String),
+    /// The name of what is destroyed; the choice starts once all are typed.
+    Destroy(Named, Choice),
+    /// The name that a question asks for.
+    Name(AskId, String),
+    /// A secret that a question asks for.
+    Secret(AskId),
+}

@@ -1,0 +1,342 @@
+//! Where everything stands, by the size of the terminal alone: nothing moves because something
+//! happened.
+
+use ratatui::layout::{Constraint, Layout, Rect};
+
+use crate::session::{RunStage, RunView, Session};
+
+use super::model::{Figures, Model, Pane};
+
+/// Smaller than this, nothing can be read.
+pub const LEAST: (u16, u16) = (40, 10);
+
+/// From this width on, plan and steps stand side by side, and so do medians and bytes.
+const WIDE: u16 = 100;
+
+/// From this width on, runs that go on together stand side by side.
+const SIDE_BY_SIDE: u16 = 160;
+
+/// Cells that a time in front of a log's line takes.
+pub const TIME: usize = 14;
+
+/// The whole terminal.
+#[must_use]
+pub fn screen(model: &Model) -> Rect {
+    Rect::new(0, 0, model.size.0, model.size.1)
+}
+
+/// Rows inside a frame.
+#[must_use]
+pub fn inner_height(area: Rect) -> usize {
+    usize::from(area.height.saturating_sub(2))
+}
+
+/// Head, body and command bar of every screen.
+#[must_use]
+pub fn frame(model: &Model) -> [Rect; 3] {
+    Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Fill(1),
+        Constraint::Length(1),
+    ])
+    .areas(screen(model))
+}
+
+/// The watching screen. What has no place is absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Watching {
+    /// The plan in a line.
+    pub plan_line: Option<Rect>,
+    /// The plan.
+    pub plan: Option<Rect>,
+    /// Steps, one area a run.
+    pub steps: Vec<Rect>,
+    /// Logs, one area a run.
+    pub logs: Vec<Rect>,
+    /// Medians.
+    pub medians: Option<Rect>,
+    /// Bytes.
+    pub bytes: Option<Rect>,
+}
+
+/// Where the panes of the watching screen stand.
+#[must_use]
+pub fn watching(model: &Model, session: &Session) -> Watching {
+    let [_, body, _] = frame(model);
+    let runs = beside(model, session).len().max(1);
+    let all = all(model, body, Planned::of(session), runs);
+    let pane = model.watching.pane;
+    if model.watching.zoom || !all.has(pane) {
+        return alone(pane, body);
+    }
+    all
+}
+
+/// How much there is to show, by the plan: it does not change while the session goes on.
+#[derive(Clone, Copy)]
+struct Planned {
+    methods: u16,
+    steps: u16,
+}
+
+impl Planned {
+    fn of(session: &Session) -> Self {
+        let bindings = session
+            .header
+            .as_ref()
+            .map_or(&[][..], |header| &header.plan.bindings);
+        let steps = bindings.iter().map(|binding| binding.steps.len()).max();
+        let rows = |n: usize| u16::try_from(n).unwrap_or(u16::MAX / 2).min(u16::MAX / 2);
+        Self {
+            methods: rows(bindings.len()),
+            steps: rows(steps.unwrap_or_default()).max(12),
+        }
+    }
+}
+
+fn alone(pane: Pane, body: Rect) -> Watching {
+    let mut areas = Watching::default();
+    match pane {
+        Pane::Plan => areas.plan = Some(body),
+        Pane::Steps => areas.steps = vec![body],
+        Pane::Log => areas.logs = vec![body],
+        Pane::Medians => areas.medians = Some(body),
+        Pane::Bytes => areas.bytes = Some(body),
+    }
+    areas
+}
+
+impl Watching {
+    fn has(&self, pane: Pane) -> bool {
+        match pane {
+            Pane::Plan => self.plan.is_some(),
+            Pane::Steps => !self.steps.is_empty(),
+            Pane::Log => !self.logs.is_empty(),
+            Pane::Medians => self.medians.is_some(),
+            Pane::Bytes => self.bytes.is_some(),
+        }
+    }
+
+    /// The area of a pane; of the first run where there are several.
+    #[must_use]
+    pub fn area(&self, pane: Pane) -> Option<Rect> {
+        match pane {
+            Pane::Plan => self.plan,
+            Pane::Steps => self.steps.first().copied(),
+            Pane::Log => self.logs.first().copied(),
+            Pane::Medians => self.medians,
+            Pane::Bytes => self.bytes,
+        }
+    }
+}
+
+fn all(model: &Model, body: Rect, plan: Planned, runs: usize) -> Watching {
+    let is_wide = body.width >= WIDE;
+    let mut areas = Watching::default();
+    let line = u16::from(!is_wide);
+    let left = body.height.saturating_sub(line);
+    // What the plan needs, within what the terminal has.
+    let figures = match left {
+        0..17 => 0,
+        // A method may have several series, and so rows.
+        _ => (plan.methods + 6).clamp(7, (left / 3).max(7)),
+    };
+    let steps = match left {
+        0..17 => left.saturating_sub(if left >= 10 { 5 } else { 3 }),
+        _ => (plan.steps + 6).clamp(8, (left * 9 / 20).max(8)),
+    };
+    let [plan_line, top, log, bottom] = Layout::vertical([
+        Constraint::Length(line),
+        Constraint::Length(steps),
+        Constraint::Fill(1),
+        Constraint::Length(figures),
+    ])
+    .areas(body);
+    if is_wide {
+        let plan = if body.width >= SIDE_BY_SIDE { 44 } else { 34 };
+        let [plan, steps] =
+            Layout::horizontal([Constraint::Length(plan), Constraint::Fill(1)]).areas(top);
+        areas.plan = Some(plan);
+        areas.steps = columns(steps, runs);
+        let [medians, bytes] =
+            Layout::horizontal([Constraint::Fill(3), Constraint::Fill(2)]).areas(bottom);
+        areas.medians = Some(medians);
+        areas.bytes = Some(bytes);
+    } else {
+        areas.plan_line = Some(plan_line);
+        areas.steps = vec![top];
+        match model.watching.figures {
+            _ if figures == 0 => {}
+            Figures::Medians => areas.medians = Some(bottom),
+            Figures::Bytes => areas.bytes = Some(bottom),
+        }
+    }
+    areas.logs = if is_wide {
+        columns(log, runs)
+    } else {
+        vec![log]
+    };
+    areas
+}
+
+fn columns(area: Rect, runs: usize) -> Vec<Rect> {
+    Layout::horizontal(vec![Constraint::Fill(1); runs])
+        .split(area)
+        .to_vec()
+}
+
+/// Whether medians and bytes both have a place of their own.
+#[must_use]
+pub fn has_both_figures(model: &Model) -> bool {
+    model.size.0 >= WIDE && !model.watching.zoom
+}
+
+/// The runs that are shown side by side: those that go on together, where there is room and none
+/// is looked at by itself.
+#[must_use]
+pub fn beside<'a>(model: &Model, session: &'a Session) -> Vec<&'a RunView> {
+    let together: Vec<&RunView> = session
+        .runs
+        .iter()
+        .filter(|run| run.state == RunStage::Running)
+        .take(4)
+        .collect();
+    let room = usize::from(model.size.0 / (SIDE_BY_SIDE / 2));
+    let watching = &model.watching;
+    let by_itself = watching.run.is_some() || watching.log.top.is_some() || watching.zoom;
+    if together.len() > 1 && model.size.0 >= SIDE_BY_SIDE && !by_itself {
+        together.into_iter().take(room).collect()
+    } else {
+        model.run(session).into_iter().collect()
+    }
+}
+
+/// The window over a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Rows.
+    pub height: usize,
+    /// Cells of a line's text.
+    pub width: usize,
+    /// The same, where lines are wrapped.
+    pub wrap: Option<usize>,
+}
+
+/// The window over the log that has the keys.
+#[must_use]
+pub fn log_page(model: &Model, session: &Session) -> Page {
+    let areas = watching(model, session);
+    let area = areas.area(Pane::Log).unwrap_or_else(|| screen(model));
+    page_in(model, area)
+}
+
+/// The window over a log in an area.
+#[must_use]
+pub fn page_in(model: &Model, area: Rect) -> Page {
+    let time = if model.watching.log.hide_times {
+        0
+    } else {
+        TIME
+    };
+    let width = usize::from(area.width.saturating_sub(2))
+        .saturating_sub(time)
+        .max(1);
+    Page {
+        height: inner_height(area).max(1),
+        width,
+        wrap: model.watching.log.wrap.then_some(width),
+    }
+}
+
+/// Rows inside a pane of the watching screen.
+#[must_use]
+pub fn pane_height(model: &Model, session: &Session, pane: Pane) -> usize {
+    watching(model, session)
+        .area(pane)
+        .map_or(1, inner_height)
+        .max(1)
+}
+
+/// The picking screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Picking {
+    /// Hosts.
+    pub hosts: Rect,
+    /// Methods.
+    pub methods: Rect,
+    /// Repetitions, order, what it comes to.
+    pub how: Rect,
+    /// What would run.
+    pub preview: Rect,
+}
+
+/// Where the panes of the picking screen stand.
+#[must_use]
+pub fn picking(model: &Model) -> Picking {
+    let [_, body, _] = frame(model);
+    // As many rows as the longest list of any host needs, so that nothing moves with the cursor.
+    let offer = model.picking.offer.as_ref();
+    let longest = offer.map_or(0, |offer| {
+        let of = |host: &str| {
+            offer
+                .methods
+                .iter()
+                .filter(|method| method.host == host)
+                .count()
+        };
+        let methods = offer.hosts.iter().map(|host| of(&host.name)).max();
+        methods.unwrap_or_default().max(offer.hosts.len())
+    });
+    let need = u16::try_from(longest + 2).unwrap_or(u16::MAX);
+    let how = if body.height < 12 { 1 } else { 2 };
+    let lists = need
+        .clamp(4, (body.height / 2).max(4))
+        .min(body.height.saturating_sub(4));
+    let [top, how, preview] = Layout::vertical([
+        Constraint::Length(lists),
+        Constraint::Length(how),
+        Constraint::Fill(1),
+    ])
+    .areas(body);
+    let hosts = match body.width {
+        0..60 => body.width / 3,
+        60..WIDE => 24,
+        WIDE..SIDE_BY_SIDE => 40,
+        _ => 56,
+    };
+    let [hosts, methods] =
+        Layout::horizontal([Constraint::Length(hosts), Constraint::Fill(1)]).areas(top);
+    Picking {
+        hosts,
+        methods,
+        how,
+        preview,
+    }
+}
+
+/// The area of help and notes.
+#[must_use]
+pub fn overlay(model: &Model) -> Rect {
+    let all = screen(model);
+    // The first and the last line stay: where the session is, and which keys there are.
+    let height = all.height.saturating_sub(2).min(44);
+    centred(all, all.width.min(100), height)
+}
+
+/// Rows inside help and notes.
+#[must_use]
+pub fn overlay_height(model: &Model) -> usize {
+    inner_height(overlay(model)).max(1)
+}
+
+/// An area of this size in the middle of another.
+#[must_use]
+pub fn centred(all: Rect, width: u16, height: u16) -> Rect {
+    let (width, height) = (width.min(all.width), height.min(all.height));
+    Rect {
+        x: all.x + (all.width - width) / 2,
+        y: all.y + (all.height - height) / 2,
+        width,
+        height,
+    }
+}

@@ -1,0 +1,46 @@
+//! The dashboard: a view of a session, and the keys to drive one.
+//!
+//! A [`Model`] is what it remembers, [`update`] takes one [`Message`] and answers with
+//! [`Effect`]s, [`view`] draws. [`run`] is the loop around them: it owns the terminal, and draws
+//! only when something has changed.
+
+mod app;
+mod estimate;
+mod format;
+mod input;
+mod keys;
+mod layer;
+mod layout;
+mod message;
+mod model;
+mod offer;
+mod query;
+mod runlog;
+mod screens;
+mod signals;
+mod signs;
+mod terminal;
+mod text;
+mod theme;
+mod times;
+mod update;
+mod view;
+mod widgets;
+
+#[cfg(test)]
+mod tests;
+
+pub use app::{Channels, Feed, Start, run};
+pub use keys::{Action, Bind, Chord, Context, KEYS};
+pub use message::{
+    Answer, Effect, Ended, Message, Player, Question, QuestionKind, ReplayState, Secret,
+};
+pub use model::Model;
+pub use offer::{
+    Choice, HostOffer, MethodOffer, Named, Offer, Picked, PreviewLine, Room, SettingKind,
+    SettingOffer,
+};
+pub use terminal::{Terminal, TuiError, available};
+pub use theme::{BUILT_IN, ColorWhen, ROLES, Role, Theme, ThemeError, choose};
+pub use update::update;
+pub use view::view;

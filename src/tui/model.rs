@@ -1,0 +1,358 @@
+//! What the dashboard remembers between two keys. What happened is in the session, not here.
+
+use std::collections::BTreeSet;
+
+use chrono::FixedOffset;
+
+use crate::event::{Nanos, Order, RunId};
+use crate::session::{RunView, Session};
+
+use super::keys::Context;
+pub use super::layer::{Decision, Dialog, Entry, Layer, Purpose};
+use super::message::{Question, ReplayState};
+use super::offer::{MethodOffer, Named, Offer, Picked};
+use super::query::Query;
+use super::runlog::At;
+use super::theme::Theme;
+
+/// All of it.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Styles.
+    pub theme: Theme,
+    /// Columns and rows of the terminal.
+    pub size: (u16, u16),
+    /// The zone that times of day are shown in.
+    pub zone: FixedOffset,
+    /// Now, on the session's clock.
+    pub now: Nanos,
+    /// What fills the screen.
+    pub screen: Screen,
+    /// What lies over it, the last one on top.
+    pub layers: Vec<Layer>,
+    /// Before a run.
+    pub picking: Picking,
+    /// During and after it.
+    pub watching: Watching,
+    /// The comparison.
+    pub comparing: Comparing,
+    /// Where the replay stands, where this is one.
+    pub replay: Option<ReplayState>,
+    /// Said on the line at the bottom until the next key.
+    pub say: Option<String>,
+    /// How far the operator went in ending the session.
+    pub leave: Leave,
+}
+
+/// What fills the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Screen {
+    /// What to run.
+    Picking,
+    /// What goes on.
+    Watching,
+    /// What came out.
+    Comparing,
+}
+
+/// How far the operator went in ending the session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Leave {
+    /// Not at all.
+    #[default]
+    No,
+    /// It is being stopped and undone.
+    Stopping,
+    /// The same, and the dashboard ends with it.
+    Leaving,
+}
+
+/// Before a run.
+#[derive(Debug, Clone, Default)]
+pub struct Picking {
+    /// What can be picked; absent until it is known.
+    pub offer: Option<Offer>,
+    /// The revision that was asked for last.
+    pub revision: u64,
+    /// The pane that has the keys.
+    pub pane: PickPane,
+    /// The host under the cursor.
+    pub host: usize,
+    /// The method under the cursor, among those that are shown.
+    pub method: usize,
+    /// Rows of the preview above the screen.
+    pub scroll: usize,
+    /// Whether all of every command is shown.
+    pub whole: bool,
+    /// What is picked.
+    pub picked: BTreeSet<Picked>,
+    /// Only methods with this text are shown.
+    pub filter: String,
+    /// Repetitions of each; 0 stands for the usual 3.
+    pub reps: Reps,
+    /// How methods take turns.
+    pub order: Order,
+    /// Whether a start was sent out and nothing has come back.
+    pub starting: bool,
+}
+
+/// Repetitions of each method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reps(pub u32);
+
+impl Default for Reps {
+    fn default() -> Self {
+        Self(3)
+    }
+}
+
+/// A pane of the picking screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PickPane {
+    /// Hosts.
+    Hosts,
+    /// Methods.
+    #[default]
+    Methods,
+    /// What would run.
+    Preview,
+}
+
+/// During and after a run.
+#[derive(Debug, Clone, Default)]
+pub struct Watching {
+    /// The pane that has the keys.
+    pub pane: Pane,
+    /// Whether it is shown alone.
+    pub zoom: bool,
+    /// Which of medians and bytes is shown where they share a pane.
+    pub figures: Figures,
+    /// The run that is looked at; the one that goes on where none is chosen.
+    pub run: Option<RunId>,
+    /// The step under the cursor; the one that goes on where none is chosen.
+    pub step: Option<usize>,
+    /// The log.
+    pub log: LogView,
+    /// The row of the medians under the cursor, and the first time that is shown.
+    pub median: (usize, usize),
+    /// Rows of the bytes above their pane.
+    pub bytes: usize,
+}
+
+/// A pane of the watching screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pane {
+    /// Methods × repetitions.
+    Plan,
+    /// Steps of a run.
+    Steps,
+    /// Their output.
+    #[default]
+    Log,
+    /// What came out so far.
+    Medians,
+    /// Where every byte went.
+    Bytes,
+}
+
+impl Pane {
+    /// All, in the order of Tab.
+    pub const ALL: [Self; 5] = [
+        Self::Plan,
+        Self::Steps,
+        Self::Log,
+        Self::Medians,
+        Self::Bytes,
+    ];
+}
+
+/// Which of two panes that share their room.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Figures {
+    /// Medians.
+    #[default]
+    Medians,
+    /// Bytes.
+    Bytes,
+}
+
+/// How the log is looked at.
+#[derive(Debug, Clone, Default)]
+pub struct LogView {
+    /// The first row that is shown, and of which run; the end is followed where there is none.
+    pub top: Option<(RunId, At)>,
+    /// Cells of each line left of the pane. It outlives following.
+    pub left: usize,
+    /// Whether long lines are wrapped.
+    pub wrap: bool,
+    /// Whether lines have no time in front.
+    pub hide_times: bool,
+    /// What is searched for.
+    pub query: Option<Query>,
+    /// The line that the search stands at, and of which run.
+    pub hit: Option<(RunId, At)>,
+}
+
+/// The comparison.
+#[derive(Debug, Clone, Default)]
+pub struct Comparing {
+    /// Which time is compared, by its place among all.
+    pub time: usize,
+    /// Rows above the screen.
+    pub scroll: usize,
+}
+
+impl Model {
+    /// Before anything is known.
+    #[must_use]
+    pub fn new(theme: Theme, size: (u16, u16), zone: FixedOffset) -> Self {
+        Self {
+            theme,
+            size,
+            zone,
+            now: Nanos::default(),
+            screen: Screen::Picking,
+            layers: Vec::new(),
+            picking: Picking::default(),
+            watching: Watching::default(),
+            comparing: Comparing::default(),
+            replay: None,
+            say: None,
+            leave: Leave::No,
+        }
+    }
+
+    /// Where keys mean something now, the nearest first.
+    #[must_use]
+    pub fn contexts(&self, session: &Session) -> Vec<Context> {
+        match self.layers.last() {
+            Some(Layer::Help(_) | Layer::Notes(_)) => {
+                vec![Context::Overlay, Context::Lists, Context::Always]
+            }
+            Some(Layer::Settings(..)) => {
+                vec![
+                    Context::Settings,
+                    Context::Lists,
+                    Context::Everywhere,
+                    Context::Always,
+                ]
+            }
+            Some(Layer::Dialog(_)) => vec![Context::Dialog, Context::Always],
+            Some(Layer::Entry(_)) => vec![Context::Entry, Context::Always],
+            None => {
+                let mut contexts = self.screen_contexts(session);
+                contexts.extend([Context::Lists, Context::Everywhere, Context::Always]);
+                contexts
+            }
+        }
+    }
+
+    fn screen_contexts(&self, session: &Session) -> Vec<Context> {
+        match self.screen {
+            Screen::Picking if self.picking.pane == PickPane::Methods => {
+                vec![Context::Methods, Context::Picking]
+            }
+            Screen::Picking => vec![Context::Picking],
+            Screen::Watching if self.replay.is_some() => vec![Context::Replay, Context::Watching],
+            Screen::Watching if is_active(session) => vec![Context::Live, Context::Watching],
+            Screen::Watching if session.end.is_some() => vec![Context::Over, Context::Watching],
+            Screen::Watching => vec![Context::Watching],
+            Screen::Comparing => vec![Context::Compare],
+        }
+    }
+
+    /// The run that is looked at: the chosen one, else the one that goes on, else the first.
+    #[must_use]
+    pub fn run<'a>(&self, session: &'a Session) -> Option<&'a RunView> {
+        let chosen = self.watching.run.as_ref();
+        chosen
+            .and_then(|run| session.run_view(run))
+            .or_else(|| session.current_run())
+            .or_else(|| session.runs.first())
+    }
+
+    /// The run whose log is looked at.
+    #[must_use]
+    pub fn log_run<'a>(&self, session: &'a Session) -> Option<&'a RunView> {
+        match &self.watching.log.top {
+            Some((run, _)) => session.run_view(run).or_else(|| self.run(session)),
+            None => self.run(session),
+        }
+    }
+
+    /// Asks a question.
+    pub fn ask(&mut self, question: Question) {
+        self.layers.push(super::update::layer_of(question));
+    }
+}
+
+impl Picking {
+    /// The host under the cursor.
+    #[must_use]
+    pub fn host_name(&self) -> Option<&str> {
+        let offer = self.offer.as_ref()?;
+        offer.hosts.get(self.host).map(|host| host.name.as_str())
+    }
+
+    /// The methods that are shown: those of the host under the cursor that pass the filter.
+    #[must_use]
+    pub fn shown(&self) -> Vec<&MethodOffer> {
+        let (Some(offer), Some(host)) = (&self.offer, self.host_name()) else {
+            return Vec::new();
+        };
+        let wanted = self.filter.to_lowercase();
+        let passes = |method: &MethodOffer| {
+            [&method.name, &method.title, &method.family]
+                .iter()
+                .any(|text| text.to_lowercase().contains(&wanted))
+        };
+        offer
+            .methods
+            .iter()
+            .filter(|method| method.host == host && passes(method))
+            .collect()
+    }
+
+    /// The method under the cursor.
+    #[must_use]
+    pub fn current(&self) -> Option<&MethodOffer> {
+        self.shown().get(self.method).copied()
+    }
+
+    /// All methods that are picked and can run, in the order of the offer.
+    #[must_use]
+    pub fn chosen(&self) -> Vec<&MethodOffer> {
+        let Some(offer) = &self.offer else {
+            return Vec::new();
+        };
+        let is_chosen = |method: &&MethodOffer| {
+            method.runnable.is_ok() && self.picked.contains(&method.picked())
+        };
+        offer.methods.iter().filter(is_chosen).collect()
+    }
+
+    /// Named subjects that the chosen methods destroy, each once.
+    #[must_use]
+    pub fn named(&self) -> Vec<Named> {
+        let all: BTreeSet<Named> = self
+            .chosen()
+            .into_iter()
+            .flat_map(|method| method.named.iter().cloned())
+            .collect();
+        all.into_iter().collect()
+    }
+
+    /// Whether the offer answers what was asked last.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.offer
+            .as_ref()
+            .is_some_and(|offer| offer.revision >= self.revision)
+    }
+}
+
+/// Whether a session goes on: something may be running, or still has to be undone.
+#[must_use]
+pub fn is_active(session: &Session) -> bool {
+    session.header.is_some() && session.end.is_none()
+}

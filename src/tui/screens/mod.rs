@@ -1,0 +1,103 @@
+//! What fills the screen, and what lies over it.
+
+pub(super) mod comparing;
+mod dialog;
+mod help;
+mod notes;
+pub(super) mod picking;
+mod settings;
+pub(super) mod watching;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Clear, Widget};
+
+use crate::session::{Session, Tally};
+
+use super::format;
+use super::layout;
+use super::model::{Layer, Model};
+use super::view::{Titles, Ui};
+use super::widgets::command_bar;
+
+/// Draws what lies over the screen; gives the cursor's place where it is typed into.
+pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
+    let mut cursor = None;
+    for layer in &ui.model.layers {
+        cursor = match layer {
+            Layer::Help(scroll) => {
+                text(ui, buffer, "Keys", &help::rows(ui), *scroll);
+                None
+            }
+            Layer::Notes(scroll) => {
+                text(
+                    ui,
+                    buffer,
+                    "Warnings and remarks",
+                    &notes::rows(ui),
+                    *scroll,
+                );
+                None
+            }
+            Layer::Settings(picked, at) => {
+                settings::draw(ui, buffer, picked, *at);
+                None
+            }
+            Layer::Dialog(dialog) => {
+                dialog::draw(ui, buffer, dialog);
+                None
+            }
+            Layer::Entry(entry) if command_bar::is_in_bar(entry) => None,
+            Layer::Entry(entry) => Some(dialog::draw_entry(ui, buffer, entry)),
+        };
+    }
+    cursor
+}
+
+/// Rows of text over the screen.
+fn text(ui: Ui<'_>, buffer: &mut Buffer, title: &str, rows: &[Line<'_>], scroll: usize) {
+    let area = layout::overlay(ui.model);
+    let page = layout::overlay_height(ui.model);
+    let titles = Titles {
+        left: title,
+        right: "Esc closes",
+        foot: &format::below(rows.len(), page + scroll),
+    };
+    let inner = over(ui, area, buffer, titles);
+    ui.rows(inner, buffer, rows, scroll);
+}
+
+/// A frame over what is there; gives what is inside.
+fn over(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, titles: Titles<'_>) -> Rect {
+    // A wide character that begins left of the frame must not reach into it.
+    let left = Rect {
+        x: area.x.saturating_sub(1),
+        width: area.x.min(1),
+        ..area
+    };
+    for position in left.positions() {
+        if let Some(cell) = buffer.cell_mut(position)
+            && super::text::width(cell.symbol()) > 1
+        {
+            cell.set_symbol(" ");
+        }
+    }
+    Clear.render(area, buffer);
+    ui.pane(area, buffer, true, titles)
+}
+
+/// How many rows help or notes have.
+pub(super) fn overlay_rows(model: &Model, session: &Session) -> usize {
+    let tally = Tally::default();
+    let ui = Ui {
+        model,
+        session,
+        tally: &tally,
+    };
+    match model.layers.last() {
+        Some(Layer::Help(_)) => help::rows(ui).len(),
+        Some(Layer::Notes(_)) => notes::rows(ui).len(),
+        _ => 0,
+    }
+}

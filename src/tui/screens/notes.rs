@@ -1,0 +1,46 @@
+//! All warnings and remarks, the newest first, and what the operator did.
+
+use ratatui::text::Line;
+
+use super::super::layout;
+use super::super::theme::Role;
+use super::super::view::Ui;
+use super::super::widgets::row::Row;
+use super::super::{format, signs, text};
+
+/// Cells in front of the words.
+const FRONT: usize = 20;
+
+pub(super) fn rows(ui: Ui<'_>) -> Vec<Line<'static>> {
+    let width = usize::from(layout::overlay(ui.model).width.saturating_sub(2));
+    let mut rows = Vec::new();
+    for (at, note) in ui.session.notes.iter().rev() {
+        let sign = signs::of_level(note.level);
+        let host = note
+            .host
+            .as_ref()
+            .map_or_else(String::new, |host| format!("{host}: "));
+        let says = text::clean(&format!("{host}{}", note.text)).into_owned();
+        for (at_row, part) in text::wrap_words(&says, width.saturating_sub(FRONT).max(1))
+            .iter()
+            .enumerate()
+        {
+            let mut row = Row::new(ui, width);
+            if at_row == 0 {
+                row.right(&format::moment(*at), 7, Role::Muted)
+                    .gap(2)
+                    .text(sign.glyph, sign.role)
+                    .gap(1)
+                    .left(sign.word, 8, sign.role);
+            }
+            row.to(FRONT).text(part, Role::Text);
+            rows.push(row.line());
+        }
+    }
+    if rows.is_empty() {
+        let mut row = Row::new(ui, width);
+        row.text("Nothing so far.", Role::Muted);
+        rows.push(row.line());
+    }
+    rows
+}

@@ -1,0 +1,165 @@
+//! What to run: hosts, methods, how often, and exactly what it would do.
+
+mod how;
+mod preview;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::super::layout;
+use super::super::model::PickPane;
+use super::super::offer::{HostOffer, MethodOffer};
+use super::super::theme::Role;
+use super::super::view::{Titles, Ui};
+use super::super::widgets::row::Row;
+use super::super::{signs, text};
+
+pub(in super::super) use preview::preview_rows;
+
+/// Draws it.
+pub(in super::super) fn draw(ui: Ui<'_>, buffer: &mut Buffer) {
+    let areas = layout::picking(ui.model);
+    hosts(ui, areas.hosts, buffer);
+    methods(ui, areas.methods, buffer);
+    how::draw(ui, areas.how, buffer);
+    preview::draw(ui, areas.preview, buffer);
+}
+
+fn hosts(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
+    let picking = &ui.model.picking;
+    let has_keys = picking.pane == PickPane::Hosts;
+    let inner = ui.pane(
+        area,
+        buffer,
+        has_keys,
+        Titles {
+            left: "Hosts",
+            ..Titles::default()
+        },
+    );
+    let width = usize::from(inner.width);
+    let Some(offer) = &picking.offer else {
+        let mut row = Row::new(ui, width);
+        row.text("asking the hosts…", Role::Muted);
+        ui.line(inner, buffer, &row.line());
+        return;
+    };
+    let rows: Vec<Line<'_>> = offer
+        .hosts
+        .iter()
+        .enumerate()
+        .map(|(at, host)| {
+            let row = host_row(ui, host, at == picking.host, width);
+            if has_keys && at == picking.host {
+                row.line_in(ui.style(Role::Selection))
+            } else {
+                row.line()
+            }
+        })
+        .collect();
+    ui.rows(inner, buffer, &rows, scroll_to(picking.host, inner));
+}
+
+fn host_row<'a>(ui: Ui<'a>, host: &HostOffer, is_here: bool, width: usize) -> Row<'a> {
+    let sign = signs::of_host(host.state);
+    let mut row = Row::new(ui, width);
+    row.text(if is_here { "▸ " } else { "  " }, Role::Accent)
+        .text(&host.name, Role::Text)
+        .gap(1)
+        .text(sign.glyph, sign.role)
+        .gap(1);
+    if sign.role != Role::Ok {
+        row.text(sign.word, sign.role).gap(1);
+    }
+    row.text(&host.facts, Role::Muted);
+    row
+}
+
+fn scroll_to(at: usize, area: Rect) -> usize {
+    (at + 1).saturating_sub(usize::from(area.height))
+}
+
+fn methods(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
+    let picking = &ui.model.picking;
+    let has_keys = picking.pane == PickPane::Methods;
+    let title = picking
+        .host_name()
+        .map_or_else(|| "Methods".to_owned(), |host| format!("Methods on {host}"));
+    let filter = if picking.filter.is_empty() {
+        String::new()
+    } else {
+        format!("with {:?}", picking.filter)
+    };
+    let titles = Titles {
+        left: &title,
+        right: &filter,
+        ..Titles::default()
+    };
+    let inner = ui.pane(area, buffer, has_keys, titles);
+    let width = usize::from(inner.width);
+    let shown = picking.shown();
+    if shown.is_empty() && picking.offer.is_some() {
+        let mut row = Row::new(ui, width);
+        let says = if filter.is_empty() {
+            "No method is known for this host."
+        } else {
+            "No method has this text."
+        };
+        row.text(says, Role::Muted);
+        ui.line(inner, buffer, &row.line());
+        return;
+    }
+    let name = shown
+        .iter()
+        .map(|method| text::width(&method.name))
+        .max()
+        .unwrap_or_default()
+        .min(width / 2);
+    let rows: Vec<Line<'_>> = shown
+        .iter()
+        .enumerate()
+        .map(|(at, method)| {
+            let row = method_row(ui, method, at == picking.method, name, width);
+            if has_keys && at == picking.method {
+                row.line_in(ui.style(Role::Selection))
+            } else {
+                row.line()
+            }
+        })
+        .collect();
+    ui.rows(inner, buffer, &rows, scroll_to(picking.method, inner));
+}
+
+fn method_row<'a>(
+    ui: Ui<'a>,
+    method: &MethodOffer,
+    is_here: bool,
+    name: usize,
+    width: usize,
+) -> Row<'a> {
+    let picked = ui.model.picking.picked.contains(&method.picked());
+    let mut row = Row::new(ui, width);
+    row.text(if is_here { "▸ " } else { "  " }, Role::Accent);
+    match &method.runnable {
+        Ok(()) => {
+            let (mark, role) = if picked {
+                ("[x] ", Role::Accent)
+            } else {
+                ("[ ] ", Role::Text)
+            };
+            row.text(mark, role).left(&method.name, name, Role::Text);
+            if !method.named.is_empty() {
+                row.whole("destroys", Role::Destroys);
+            }
+            row.gap(2).text(&method.title, Role::Muted);
+            row.end(&method.family, Role::Muted);
+        }
+        Err(why) => {
+            row.text(" –  ", Role::Pending)
+                .left(&method.name, name, Role::Pending);
+            row.gap(2).text(why, Role::Warn);
+        }
+    }
+    row
+}

@@ -1,0 +1,174 @@
+//! Exactly what would run.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use crate::session::{Session, Tally};
+
+use super::super::super::model::{Model, PickPane};
+use super::super::super::offer::{MethodOffer, PreviewLine, Room};
+use super::super::super::theme::Role;
+use super::super::super::view::{Titles, Ui};
+use super::super::super::widgets::row::Row;
+use super::super::super::{format, layout, text};
+
+pub(super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
+    let picking = &ui.model.picking;
+    let has_keys = picking.pane == PickPane::Preview;
+    let rows = preview_lines(ui, usize::from(area.width.saturating_sub(2)));
+    let titles = Titles {
+        left: "What will run",
+        right: "",
+        foot: &format::below(rows.len(), layout::inner_height(area) + picking.scroll),
+    };
+    let inner = ui.pane(area, buffer, has_keys, titles);
+    ui.rows(inner, buffer, &rows, picking.scroll);
+}
+
+/// How many rows the preview has.
+pub(in super::super::super) fn preview_rows(model: &Model) -> usize {
+    let (session, tally) = (Session::default(), Tally::default());
+    let ui = Ui {
+        model,
+        session: &session,
+        tally: &tally,
+    };
+    preview_lines(
+        ui,
+        usize::from(layout::picking(model).preview.width.saturating_sub(2)),
+    )
+    .len()
+}
+
+/// The method under the cursor first, then the others that are picked.
+fn preview_lines(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
+    let picking = &ui.model.picking;
+    let mut rows = Vec::new();
+    let current = picking.current();
+    let here = current.map(MethodOffer::picked);
+    let others = picking
+        .chosen()
+        .into_iter()
+        .filter(|method| Some(method.picked()) != here);
+    for method in current.into_iter().chain(others) {
+        if !rows.is_empty() {
+            rows.push(Line::default());
+        }
+        method_lines(ui, method, width, &mut rows);
+    }
+    rows
+}
+
+fn method_lines(ui: Ui<'_>, method: &MethodOffer, width: usize, rows: &mut Vec<Line<'static>>) {
+    let picked = ui.model.picking.picked.contains(&method.picked());
+    let mut row = Row::new(ui, width);
+    row.text(&format!("{} on {}", method.name, method.host), Role::Title);
+    if !method.subject.is_empty() {
+        row.gap(2).text(&method.subject, Role::Text);
+    }
+    if method.runnable.is_ok() && !picked {
+        row.whole("not picked", Role::Muted);
+    }
+    rows.push(row.line());
+    if let Err(why) = &method.runnable {
+        rows.extend(marked(ui, &format!("cannot run: {why}"), width));
+    }
+    for warning in &method.warnings {
+        rows.extend(marked(ui, warning, width));
+    }
+    rows.extend(method.room.iter().map(|room| room_line(ui, room, width)));
+    let mut phase = None;
+    for line in &method.preview {
+        let is_new = phase.replace(line.phase) != Some(line.phase);
+        rows.extend(command_lines(ui, line, is_new, width));
+    }
+}
+
+/// A warning, in as many rows as it needs.
+fn marked(ui: Ui<'_>, warning: &str, width: usize) -> Vec<Line<'static>> {
+    let parts = text::wrap_words(&text::clean(warning), width.saturating_sub(2).max(1));
+    let line = |(at, part): (usize, &String)| {
+        let mut row = Row::new(ui, width);
+        row.text(if at == 0 { "! " } else { "  " }, Role::Warn)
+            .text(part, Role::Warn);
+        row.line()
+    };
+    parts.iter().enumerate().map(line).collect()
+}
+
+/// Rows of a command that are shown before all of it is asked for.
+const FIRST: usize = 2;
+
+/// A step: its command, and what it destroys. Of a command that destroys something all is shown.
+fn command_lines(ui: Ui<'_>, line: &PreviewLine, is_new: bool, width: usize) -> Vec<Line<'static>> {
+    let name = (width / 5).clamp(8, 24);
+    let front = name + 11;
+    let room = width.saturating_sub(front).max(1);
+    let phase = if is_new {
+        line.phase.to_string()
+    } else {
+        String::new()
+    };
+    let lines: Vec<_> = line.command.lines().map(text::clean).collect();
+    let parts = lines.iter().filter(|line| !line.trim().is_empty());
+    let mut parts: Vec<&str> = parts.flat_map(|line| text::wrap(line, room)).collect();
+    let shows_all = ui.model.picking.whole || line.destroys.is_some() || parts.len() <= FIRST + 1;
+    let more = if shows_all {
+        String::new()
+    } else {
+        let rest = parts.split_off(FIRST);
+        format!("… {}, d shows all", format::count(rest.len(), "more row"))
+    };
+    let mut row = Row::new(ui, width);
+    row.gap(1)
+        .left(&phase, 8, Role::Muted)
+        .gap(1)
+        .left(&line.name, name, Role::Text)
+        .gap(1);
+    let mut rows = Vec::new();
+    for part in parts {
+        row.to(front).text(part, Role::LogCommand);
+        rows.push(std::mem::replace(&mut row, Row::new(ui, width)));
+    }
+    if !more.is_empty() {
+        row.to(front).text(&more, Role::Muted);
+        rows.push(row);
+        row = Row::new(ui, width);
+    }
+    if rows.is_empty() {
+        rows.push(row);
+    }
+    if let Some(destroys) = &line.destroys {
+        let destroys = format!("destroys {destroys}");
+        let is_told = rows
+            .last_mut()
+            .is_some_and(|last| last.whole(&destroys, Role::Destroys));
+        if !is_told {
+            let mut row = Row::new(ui, width);
+            row.to(front).text(&destroys, Role::Destroys);
+            rows.push(row);
+        }
+    }
+    rows.into_iter().map(Row::line).collect()
+}
+
+fn room_line(ui: Ui<'_>, room: &Room, width: usize) -> Line<'static> {
+    let mut row = Row::new(ui, width);
+    let needs = format!("needs {} on {}", format::bytes(room.needs), room.at);
+    match room.free {
+        Some(free) if free < room.needs => row.text("! ", Role::Error).text(
+            &format!("{needs}: only {} free", format::bytes(free)),
+            Role::Error,
+        ),
+        Some(free) => row
+            .gap(2)
+            .text(&needs, Role::Text)
+            .text(&format!(", {} free", format::bytes(free)), Role::Muted),
+        None => row
+            .gap(2)
+            .text(&needs, Role::Text)
+            .text(", free room not known", Role::Muted),
+    };
+    row.line()
+}

@@ -1,0 +1,36 @@
+//! What goes on: plan, steps, log, medians, bytes.
+
+use ratatui::buffer::Buffer;
+
+use super::super::layout;
+use super::super::view::Ui;
+use super::super::widgets::{bytes, log, medians, plan, steps};
+
+/// Draws it.
+pub(in super::super) fn draw(ui: Ui<'_>, buffer: &mut Buffer) {
+    let areas = layout::watching(ui.model, ui.session);
+    let runs = layout::beside(ui.model, ui.session);
+    if let Some(area) = areas.plan_line {
+        plan::draw_line(ui, area, buffer);
+    }
+    if let Some(area) = areas.plan {
+        plan::draw(ui, area, buffer);
+    }
+    for (at, area) in areas.steps.iter().enumerate() {
+        steps::draw(ui, *area, buffer, runs.get(at).copied());
+    }
+    for (at, area) in areas.logs.iter().enumerate() {
+        let run = if at == 0 && runs.len() < 2 {
+            ui.model.log_run(ui.session)
+        } else {
+            runs.get(at).copied()
+        };
+        log::draw(ui, *area, buffer, run);
+    }
+    if let Some(area) = areas.medians {
+        medians::draw(ui, area, buffer);
+    }
+    if let Some(area) = areas.bytes {
+        bytes::draw(ui, area, buffer);
+    }
+}

@@ -1,0 +1,422 @@
+//! The real terminal: taken once, given back once, whatever happens.
+//!
+//! The test binary runs itself again in a pseudo-terminal, where [`child`] is the program.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::sync::{mpsc, watch};
+
+use super::super::app::drive;
+use super::super::message::{Effect, Message};
+use super::super::theme::{ColorWhen, Theme, choose};
+use super::super::{Channels, Feed, Start, Terminal, run};
+use super::fixture::Tale;
+use super::offers::offer;
+use crate::event::{End, Event, Nanos, ProgressKind, What};
+use crate::session::Session;
+
+/// What the child is to do.
+const MODE: &str = "COMEBACK_TEST_CHILD";
+/// Where it says how it ended.
+const REPORT: &str = "COMEBACK_TEST_REPORT";
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn cells(n: u16) -> std::num::NonZero<u16> {
+    std::num::NonZero::new(n).unwrap()
+}
+
+#[test]
+#[ignore = "the program that the other tests here run in a pseudo-terminal"]
+fn child() {
+    let Ok(mode) = std::env::var(MODE) else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let ended = runtime.block_on(dashboard(&mode));
+    let ended = match ended {
+        Ok(ended) => format!("ended: {ended:?}"),
+        Err(why) => format!("error: {why}"),
+    };
+    // There may be no terminal any more.
+    let _ = writeln!(std::io::stdout(), "{ended}\r");
+    if let Ok(report) = std::env::var(REPORT) {
+        std::fs::write(report, ended).unwrap();
+    }
+}
+
+async fn dashboard(mode: &str) -> Result<super::super::Ended, super::super::TuiError> {
+    let env = |name| std::env::var_os(name);
+    let has_color = ColorWhen::Auto.is_on(env("NO_COLOR").as_deref(), env("TERM").as_deref());
+    let session = if mode == "picking" {
+        Session::default()
+    } else {
+        Tale::restoring(ProgressKind::Exact).0.session
+    };
+    let session = Arc::new(Mutex::new(session));
+    let (ping, changes) = watch::channel(0);
+    let (messages, from_engine) = mpsc::channel(8);
+    let (effects, to_engine) = mpsc::channel(8);
+    if mode != "picking" {
+        messages.send(Message::Began).await.unwrap();
+    }
+    tokio::spawn(engine(session.clone(), ping, to_engine, messages));
+    let start = Start {
+        theme: Theme::load(choose(has_color, None), &[]).unwrap(),
+        zone: super::snapshot::utc(),
+        offer: Some(offer()),
+    };
+    let channels = Channels {
+        messages: from_engine,
+        effects,
+    };
+    let terminal = Terminal::open(has_color)?;
+    if mode == "panic" {
+        tokio::spawn(async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            panic!("a task has panicked");
+        });
+    }
+    let feed = Feed::live(session, changes);
+    if mode == "no-signals" {
+        return drive(terminal, None, feed, start, channels).await;
+    }
+    run(terminal, feed, start, channels).await
+}
+
+/// Ends the session when it is told to stop.
+async fn engine(
+    session: Arc<Mutex<Session>>,
+    ping: watch::Sender<u64>,
+    mut effects: mpsc::Receiver<Effect>,
+    messages: mpsc::Sender<Message>,
+) {
+    while let Some(effect) = effects.recv().await {
+        if effect == Effect::Stop {
+            let end = What::End(End {
+                exit: 130,
+                reason: "stopped".into(),
+            });
+            session.lock().unwrap().apply(&Event {
+                seq: 9999,
+                t: Nanos(1 << 40),
+                what: end,
+            });
+            ping.send_modify(|n| *n += 1);
+        }
+    }
+    drop(messages);
+}
+
+/// A program in a pseudo-terminal.
+struct Program {
+    master: Option<Box<dyn MasterPty + Send>>,
+    keys: Option<Box<dyn Write + Send>>,
+    child: Box<dyn Child + Send + Sync>,
+    said: Arc<Mutex<Said>>,
+    report: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+struct Said {
+    bytes: Vec<u8>,
+    screen: vt100::Parser,
+    /// Nobody is to hold the terminal any more.
+    is_gone: bool,
+}
+
+impl Program {
+    /// Runs the child; `shell` is a script for `sh` in which `$CHILD` runs it, else it is run as it is.
+    fn start(mode: &str, env: &[(&str, &str)], shell: Option<&[&str]>) -> Self {
+        let pair = native_pty_system()
+            .openpty(PtySize {
+                rows: 24,
+                cols: 80,
+                pixel_width: 0,
+                pixel_height: 0,
+            })
+            .unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let report = folder.path().join("report");
+        let exe = std::env::current_exe().unwrap();
+        let args = [
+            "--exact",
+            "tui::tests::pty::child",
+            "--ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ];
+        let mut command = match shell {
+            None => {
+                let mut command = CommandBuilder::new(&exe);
+                command.args(args);
+                command
+            }
+            Some(words) => {
+                let mut command = CommandBuilder::new("sh");
+                command.args(words);
+                command.env("CHILD", format!("{} {}", exe.display(), args.join(" ")));
+                command
+            }
+        };
+        command.env_remove("NO_COLOR");
+        command.env("TERM", "xterm-256color");
+        command.env("PS1", "prompt> ");
+        command.env("ENV", "");
+        command.env("RUST_BACKTRACE", "0");
+        command.env(MODE, mode);
+        command.env(REPORT, &report);
+        for (name, value) in env {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let said = Arc::new(Mutex::new(Said {
+            bytes: Vec::new(),
+            screen: vt100::Parser::new(cells(24), cells(80), 0),
+            is_gone: false,
+        }));
+        let mut output = pair.master.try_clone_reader().unwrap();
+        let into = said.clone();
+        thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(n @ 1..) = output.read(&mut piece) {
+                let mut said = into.lock().unwrap();
+                if said.is_gone {
+                    return;
+                }
+                said.bytes.extend(&piece[..n]);
+                said.screen.process(&piece[..n]);
+            }
+        });
+        let keys = pair.master.take_writer().unwrap();
+        Self {
+            master: Some(pair.master),
+            keys: Some(keys),
+            child,
+            said,
+            report,
+            _folder: folder,
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        let writer = self.keys.as_mut().unwrap();
+        writer.write_all(keys.as_bytes()).unwrap();
+        writer.flush().unwrap();
+    }
+
+    fn screen(&self) -> String {
+        self.said.lock().unwrap().screen.screen().contents()
+    }
+
+    fn wait_for(&self, what: &str) {
+        self.wait(what, |said| said.screen.screen().contents().contains(what));
+    }
+
+    fn wait(&self, what: &str, test: impl Fn(&Said) -> bool) {
+        let begin = Instant::now();
+        while !test(&self.said.lock().unwrap()) {
+            assert!(
+                begin.elapsed() < PATIENCE,
+                "{what} was waited for in vain:\n{}",
+                self.screen()
+            );
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn count(&self, sequence: &str) -> usize {
+        let said = self.said.lock().unwrap();
+        memchr::memmem::find_iter(&said.bytes, sequence.as_bytes()).count()
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.child.process_id().unwrap()).unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+    }
+
+    /// The terminal is as it was: once taken, once given back.
+    fn is_given_back(&self, times: usize) {
+        let said = self.said.lock().unwrap();
+        let screen = said.screen.screen();
+        assert!(!screen.alternate_screen() && !screen.bracketed_paste() && !screen.hide_cursor());
+        drop(said);
+        for sequence in ["\u{1b}[?1049h", "\u{1b}[?1049l", "\u{1b}[?2004l"] {
+            assert_eq!(self.count(sequence), times, "{sequence:?}");
+        }
+    }
+
+    fn report(&self) -> String {
+        let begin = Instant::now();
+        while !Path::new(&self.report).exists() {
+            assert!(
+                begin.elapsed() < PATIENCE,
+                "it has not ended:\n{}",
+                self.screen()
+            );
+            thread::sleep(Duration::from_millis(10));
+        }
+        std::fs::read_to_string(&self.report).unwrap()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // A test that has failed leaves no program behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn leaving_gives_the_terminal_back() {
+    let mut program = Program::start("watching", &[], None);
+    program.wait_for("following");
+    assert!(
+        program
+            .said
+            .lock()
+            .unwrap()
+            .screen
+            .screen()
+            .alternate_screen()
+    );
+    program.press("q");
+    program.wait_for("A run is going on");
+    program.press("l\r");
+    program.wait_for("ended: Quit");
+    program.is_given_back(1);
+}
+
+#[test]
+fn a_panic_in_a_task_gives_the_terminal_back_and_ends_it() {
+    let program = Program::start("panic", &[], None);
+    program.wait_for("error: a part of the program failed");
+    program.wait_for("a task has panicked");
+    program.is_given_back(1);
+}
+
+#[test]
+fn signals_give_the_terminal_back() {
+    for (signal, ended) in [
+        (Signal::TERM, "Terminated"),
+        (Signal::HUP, "HungUp"),
+        (Signal::INT, "Interrupted"),
+    ] {
+        let program = Program::start("watching", &[], None);
+        program.wait_for("following");
+        program.signal(signal);
+        program.wait_for(&format!("ended: {ended}"));
+        program.is_given_back(1);
+    }
+}
+
+#[test]
+fn in_the_background_and_back() {
+    let mut program = Program::start("watching", &[], Some(&["-i"]));
+    program.wait_for("prompt>");
+    program.press("$CHILD\r");
+    program.wait_for("following");
+    program.press("\u{1a}");
+    program.wait("the shell", |said| !said.screen.screen().alternate_screen());
+    program.is_given_back(1);
+    program.press("echo $((6*7))\r");
+    program.wait_for("42");
+    program.press("fg\r");
+    program.wait_for("following");
+    program.press("?");
+    program.wait_for("Watching a run");
+    program.press("q");
+    program.press("q");
+    program.wait_for("A run is going on");
+    program.press("l\r");
+    program.wait_for("ended: Quit");
+    program.is_given_back(2);
+}
+
+#[test]
+fn a_terminal_that_is_gone_ends_it() {
+    // With SIGHUP, as a shell has it, and without, as under nohup.
+    for (mode, shell) in [
+        ("watching", None),
+        ("no-signals", Some(&["-c", "trap '' HUP; exec $CHILD"][..])),
+    ] {
+        let mut program = Program::start(mode, &[], shell);
+        program.wait_for("following");
+        // Its clock goes on once a second: that wakes the thread that reads.
+        program.said.lock().unwrap().is_gone = true;
+        program.keys = None;
+        program.master = None;
+        assert_eq!(program.report(), "ended: HungUp", "{mode}");
+    }
+}
+
+#[test]
+fn a_new_size_is_drawn() {
+    let program = Program::start("watching", &[], None);
+    program.wait_for("following");
+    program
+        .said
+        .lock()
+        .unwrap()
+        .screen
+        .screen_mut()
+        .set_size(cells(40), cells(120));
+    let size = PtySize {
+        rows: 40,
+        cols: 120,
+        pixel_width: 0,
+        pixel_height: 0,
+    };
+    program.master.as_ref().unwrap().resize(size).unwrap();
+    program.wait_for("3 × 3, interleaved");
+}
+
+#[test]
+fn without_colours_the_selected_row_is_still_seen() {
+    let mut program = Program::start("picking", &[("NO_COLOR", "1")], None);
+    program.wait_for("guest-archive");
+    program.press("j");
+    let inverse = |said: &Said, wanted: &str| {
+        let screen = said.screen.screen();
+        let row = (0..24).find(|row| screen.rows(0, 80).nth(*row).unwrap().contains(wanted));
+        row.is_some_and(|row| {
+            screen
+                .cell(u16::try_from(row).unwrap(), 30)
+                .unwrap()
+                .inverse()
+        })
+    };
+    program.wait("the second row", |said| {
+        inverse(said, "▸ [ ] guest-archive") && !inverse(said, "guest-snapshot ")
+    });
+    // Colours are SGR 30–38, 40–48 and the bright ones; 39 and 49 are "the terminal's own".
+    let said = program.said.lock().unwrap();
+    let text = String::from_utf8_lossy(&said.bytes);
+    let colour =
+        regex::Regex::new("\u{1b}\\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
+            .unwrap();
+    assert!(!colour.is_match(&text), "{:?}", colour.find(&text));
+}
+
+#[test]
+fn colours_are_on_where_nothing_is_against_them() {
+    let program = Program::start("watching", &[], None);
+    program.wait_for("following");
+    let begin = Instant::now();
+    // Cyan, the colour of what goes on.
+    while program.count("\u{1b}[36m") + program.count("38;5;6") == 0 {
+        assert!(begin.elapsed() < PATIENCE);
+        thread::sleep(Duration::from_millis(10));
+    }
+}

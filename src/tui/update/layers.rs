@@ -1,0 +1,313 @@
+//! Keys of what lies over the screen: help, notes, settings, questions, typing.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use tui_input::{Input, InputRequest};
+
+use crate::event::AskId;
+use crate::session::Session;
+
+use super::super::keys::Action;
+use super::super::message::{Answer, Effect, Ended, Question, QuestionKind, Secret};
+use super::super::model::{Decision, Dialog, Entry, Layer, Leave, Model, Purpose};
+use super::super::offer::Picked;
+use super::super::{layout, screens};
+use super::{log, picking};
+
+/// Nothing that is typed needs to be longer.
+const LONGEST: usize = 1024;
+
+/// What shows a question.
+pub(in super::super) fn layer_of(question: Question) -> Layer {
+    let Question {
+        ask,
+        title,
+        lines,
+        kind,
+    } = question;
+    let entry = |purpose| {
+        Layer::Entry(Box::new(Entry {
+            purpose,
+            title: title.clone(),
+            lines: lines.clone(),
+            input: Input::default(),
+            problem: None,
+        }))
+    };
+    match kind {
+        QuestionKind::YesNo { yes } => Layer::Dialog(Dialog {
+            title,
+            lines,
+            choices: vec![
+                ("no".to_owned(), Decision::No(ask.clone())),
+                (yes, Decision::Yes(ask)),
+            ],
+            at: 0,
+        }),
+        QuestionKind::Name(name) => entry(Purpose::Name(ask, name)),
+        QuestionKind::Secret => entry(Purpose::Secret(ask)),
+    }
+}
+
+/// The question that a layer asks.
+pub(super) fn ask_of(layer: &Layer) -> Option<&AskId> {
+    match layer {
+        Layer::Dialog(dialog) => dialog
+            .choices
+            .iter()
+            .find_map(|(_, decision)| match decision {
+                Decision::Yes(ask) | Decision::No(ask) => Some(ask),
+                _ => None,
+            }),
+        Layer::Entry(entry) => match &entry.purpose {
+            Purpose::Name(ask, _) | Purpose::Secret(ask) => Some(ask),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
+    match model.layers.last_mut() {
+        Some(Layer::Help(_) | Layer::Notes(_)) => {
+            overlay(model, session, action);
+            Vec::new()
+        }
+        Some(Layer::Settings(..)) => settings(model, action),
+        Some(Layer::Dialog(dialog)) => {
+            let last = dialog.choices.len().saturating_sub(1);
+            match action {
+                Action::Left => dialog.at = dialog.at.checked_sub(1).unwrap_or(last),
+                Action::Right => dialog.at = if dialog.at == last { 0 } else { dialog.at + 1 },
+                Action::Accept => {
+                    let at = dialog.at;
+                    return decide(model, at);
+                }
+                // The first choice is the one that changes nothing.
+                Action::Back => return decide(model, 0),
+                _ => {}
+            }
+            Vec::new()
+        }
+        Some(Layer::Entry(_)) => match action {
+            Action::Accept => accept(model, session),
+            Action::Back => cancel(model),
+            _ => Vec::new(),
+        },
+        None => Vec::new(),
+    }
+}
+
+fn overlay(model: &mut Model, session: &Session, action: Action) {
+    if action == Action::Back {
+        model.layers.pop();
+        return;
+    }
+    let rows = screens::overlay_rows(model, session);
+    let page = layout::overlay_height(model);
+    if let Some(Layer::Help(scroll) | Layer::Notes(scroll)) = model.layers.last_mut() {
+        *scroll = picking::moved(*scroll, rows.saturating_sub(page) + 1, page, action);
+    }
+}
+
+fn decide(model: &mut Model, at: usize) -> Vec<Effect> {
+    let Some(Layer::Dialog(dialog)) = model.layers.pop() else {
+        return Vec::new();
+    };
+    match dialog
+        .choices
+        .into_iter()
+        .nth(at)
+        .map(|(_, decision)| decision)
+    {
+        None | Some(Decision::Cancel) => Vec::new(),
+        Some(Decision::Stop) => {
+            model.leave = Leave::Stopping;
+            vec![Effect::Stop]
+        }
+        Some(Decision::StopAndLeave) => {
+            model.leave = Leave::Leaving;
+            vec![Effect::Stop]
+        }
+        Some(Decision::Abandon) => vec![Effect::Quit(Ended::Abandoned)],
+        Some(Decision::Yes(ask)) => vec![Effect::Confirm {
+            ask,
+            answer: Answer::Yes,
+        }],
+        Some(Decision::No(ask)) => vec![Effect::Confirm {
+            ask,
+            answer: Answer::No,
+        }],
+    }
+}
+
+/// Takes what was typed.
+fn accept(model: &mut Model, session: &Session) -> Vec<Effect> {
+    let Some(Layer::Entry(entry)) = model.layers.pop() else {
+        return Vec::new();
+    };
+    let text = entry.input.value().to_owned();
+    match entry.purpose.clone() {
+        Purpose::Search => log::search(model, session, &text),
+        Purpose::Filter => {
+            model.picking.filter = text;
+            model.picking.method = 0;
+            model.picking.scroll = 0;
+        }
+        Purpose::Marker if text.trim().is_empty() => {}
+        Purpose::Marker => {
+            model.say = Some(format!("Marker: {}", text.trim()));
+            return vec![Effect::Marker(text.trim().to_owned())];
+        }
+        Purpose::Setting(method, key) => return set(model, method, key, text),
+        Purpose::Destroy(..) if text.is_empty() => {}
+        Purpose::Destroy(named, _) if text != named.name => again(model, entry, &text),
+        Purpose::Destroy(named, mut choice) => {
+            choice.destroy.push(named);
+            return picking::go_on(model, choice);
+        }
+        Purpose::Name(ask, _) if text.is_empty() => {
+            return vec![Effect::Confirm {
+                ask,
+                answer: Answer::No,
+            }];
+        }
+        Purpose::Name(_, name) if text != name => again(model, entry, &text),
+        Purpose::Name(ask, _) => {
+            return vec![Effect::Confirm {
+                ask,
+                answer: Answer::Yes,
+            }];
+        }
+        Purpose::Secret(ask) if text.is_empty() => {
+            return vec![Effect::Confirm {
+                ask,
+                answer: Answer::No,
+            }];
+        }
+        Purpose::Secret(ask) => {
+            return vec![Effect::Confirm {
+                ask,
+                answer: Answer::Secret(Secret(text)),
+            }];
+        }
+    }
+    Vec::new()
+}
+
+/// The name was wrong: it has to be typed anew.
+fn again(model: &mut Model, mut entry: Box<Entry>, text: &str) {
+    entry.problem = Some(format!("{text:?} is not its name. Nothing has happened."));
+    entry.input = Input::default();
+    model.layers.push(Layer::Entry(entry));
+}
+
+fn cancel(model: &mut Model) -> Vec<Effect> {
+    let Some(Layer::Entry(entry)) = model.layers.pop() else {
+        return Vec::new();
+    };
+    match entry.purpose {
+        Purpose::Name(ask, _) | Purpose::Secret(ask) => {
+            let answer = Answer::No;
+            return vec![Effect::Confirm { ask, answer }];
+        }
+        Purpose::Destroy(..) => model.say = Some("Not started.".to_owned()),
+        Purpose::Search | Purpose::Filter | Purpose::Marker | Purpose::Setting(..) => {}
+    }
+    Vec::new()
+}
+
+fn set(model: &mut Model, method: Picked, key: String, value: String) -> Vec<Effect> {
+    model.picking.revision += 1;
+    let Picked { host, method } = method;
+    vec![Effect::Set {
+        revision: model.picking.revision,
+        host,
+        method,
+        key,
+        value,
+    }]
+}
+
+fn settings(model: &mut Model, action: Action) -> Vec<Effect> {
+    let page = layout::overlay_height(model);
+    let Some(Layer::Settings(picked, at)) = model.layers.last_mut() else {
+        return Vec::new();
+    };
+    let method = model
+        .picking
+        .offer
+        .as_ref()
+        .and_then(|offer| offer.method(picked));
+    let known = method.map_or(&[][..], |method| &method.settings);
+    match action {
+        Action::Back => {
+            model.layers.pop();
+        }
+        Action::Accept => {
+            let Some(setting) = known.get(*at) else {
+                return Vec::new();
+            };
+            let (picked, key) = (picked.clone(), setting.name.clone());
+            if let Some(next) = setting.kind.next(&setting.value) {
+                return set(model, picked, key, next);
+            }
+            let entry = Entry {
+                title: format!("{} of {}", setting.name, picked.method),
+                lines: vec![
+                    setting.help.clone(),
+                    format!("Takes {}.", setting.kind.hint()),
+                ],
+                input: setting.value.clone().into(),
+                problem: setting.problem.clone(),
+                purpose: Purpose::Setting(picked, key),
+            };
+            model.layers.push(Layer::Entry(Box::new(entry)));
+        }
+        _ => *at = picking::moved(*at, known.len(), page, action),
+    }
+    Vec::new()
+}
+
+/// A key that means nothing but itself.
+pub(super) fn typed(model: &mut Model, event: KeyEvent) -> Vec<Effect> {
+    let Some(Layer::Entry(entry)) = model.layers.last_mut() else {
+        return Vec::new();
+    };
+    if event.kind == KeyEventKind::Release {
+        return Vec::new();
+    }
+    let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+    let alt = event.modifiers.contains(KeyModifiers::ALT);
+    let request = match event.code {
+        KeyCode::Char('a') if ctrl => InputRequest::GoToStart,
+        KeyCode::Char('e') if ctrl => InputRequest::GoToEnd,
+        KeyCode::Char('u') if ctrl => InputRequest::DeleteFromStart,
+        KeyCode::Char('k') if ctrl => InputRequest::DeleteTillEnd,
+        KeyCode::Char('w') if ctrl => InputRequest::DeletePrevWord,
+        KeyCode::Char(c) if !ctrl && !alt && entry.input.value().len() < LONGEST => {
+            InputRequest::InsertChar(c)
+        }
+        KeyCode::Backspace => InputRequest::DeletePrevChar,
+        KeyCode::Delete => InputRequest::DeleteNextChar,
+        KeyCode::Left => InputRequest::GoToPrevChar,
+        KeyCode::Right => InputRequest::GoToNextChar,
+        KeyCode::Home => InputRequest::GoToStart,
+        KeyCode::End => InputRequest::GoToEnd,
+        _ => return Vec::new(),
+    };
+    entry.input.handle(request);
+    Vec::new()
+}
+
+/// Text that was pasted goes where text is typed, up to the end of its line; elsewhere it would be
+/// a string of keys that nobody meant.
+pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+    if let Some(Layer::Entry(entry)) = model.layers.last_mut() {
+        let room = LONGEST.saturating_sub(entry.input.value().len());
+        let line = text.lines().next().unwrap_or_default();
+        for c in line.chars().filter(|c| !c.is_control()).take(room) {
+            entry.input.handle(InputRequest::InsertChar(c));
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,214 @@
+//! What a message does to the model, and what goes out. Pure: nothing is read or written but the
+//! arguments.
+
+mod layers;
+mod log;
+mod picking;
+mod watching;
+
+use crate::session::Session;
+
+use super::keys::{Action, resolve};
+use super::message::{Effect, Ended, Message};
+use super::model::{Decision, Dialog, Layer, Leave, LogView, Model, Screen, Watching, is_active};
+use super::offer::Offer;
+
+pub(super) use layers::layer_of;
+
+/// Takes one message. The session is only looked at: a search reads its log.
+pub fn update(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
+    match message {
+        Message::Key(event) => {
+            model.say = None;
+            match resolve(&model.contexts(session), event) {
+                Some(action) => act(model, session, action),
+                None => layers::typed(model, event),
+            }
+        }
+        Message::Paste(text) => layers::pasted(model, &text),
+        Message::Resize(columns, rows) => {
+            model.size = (columns, rows);
+            Vec::new()
+        }
+        Message::Changed(now) | Message::Tick(now) => {
+            model.now = now;
+            over(model, session)
+        }
+        Message::Offer(offer) => take_offer(model, *offer),
+        Message::Began => {
+            began(model);
+            Vec::new()
+        }
+        Message::Ask(question) => {
+            model.ask(question);
+            Vec::new()
+        }
+        Message::Settled(ask) => {
+            model
+                .layers
+                .retain(|layer| layers::ask_of(layer) != Some(&ask));
+            Vec::new()
+        }
+        Message::Say(text) => {
+            model.say = Some(text);
+            Vec::new()
+        }
+        Message::Trouble(text) => {
+            model.picking.starting = false;
+            model.layers.push(Layer::Dialog(Dialog {
+                title: "That did not work".to_owned(),
+                lines: text.lines().map(str::to_owned).collect(),
+                choices: vec![("close".to_owned(), Decision::Cancel)],
+                at: 0,
+            }));
+            Vec::new()
+        }
+        Message::Replay(state) => {
+            if model.replay.is_none() {
+                model.screen = Screen::Watching;
+            }
+            model.replay = Some(state);
+            Vec::new()
+        }
+        Message::Ended(ended) => vec![Effect::Quit(ended)],
+    }
+}
+
+/// A session begins: it is shown from its begin, the way the last one was looked at.
+fn began(model: &mut Model) {
+    let log = &model.watching.log;
+    model.watching = Watching {
+        figures: model.watching.figures,
+        log: LogView {
+            left: log.left,
+            wrap: log.wrap,
+            hide_times: log.hide_times,
+            ..LogView::default()
+        },
+        ..Watching::default()
+    };
+    model.picking.starting = false;
+    model.say = None;
+    model.leave = Leave::No;
+    model.screen = Screen::Watching;
+}
+
+/// Ends the dashboard where the operator only waited for the session's end.
+fn over(model: &mut Model, session: &Session) -> Vec<Effect> {
+    if session.end.is_none() {
+        return Vec::new();
+    }
+    match std::mem::take(&mut model.leave) {
+        Leave::Leaving => vec![Effect::Quit(Ended::Quit)],
+        Leave::Stopping | Leave::No => Vec::new(),
+    }
+}
+
+fn take_offer(model: &mut Model, offer: Offer) -> Vec<Effect> {
+    let picking = &mut model.picking;
+    if picking
+        .offer
+        .as_ref()
+        .is_some_and(|known| known.revision > offer.revision)
+    {
+        return Vec::new();
+    }
+    picking.revision = picking.revision.max(offer.revision);
+    picking
+        .picked
+        .retain(|picked| offer.method(picked).is_some());
+    picking.offer = Some(offer);
+    picking::keep_cursors(picking);
+    Vec::new()
+}
+
+/// Does what a key is for.
+fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
+    match action {
+        Action::Suspend => vec![Effect::Suspend],
+        Action::Quit => quit(model, session),
+        Action::Help if !matches!(model.layers.last(), Some(Layer::Help(_))) => {
+            model.layers.push(Layer::Help(0));
+            Vec::new()
+        }
+        _ if !model.layers.is_empty() => layers::act(model, session, action),
+        Action::Notes => {
+            model.layers.push(Layer::Notes(0));
+            Vec::new()
+        }
+        _ => match model.screen {
+            Screen::Picking => picking::act(model, action),
+            Screen::Watching => watching::act(model, session, action),
+            Screen::Comparing => compare(model, session, action),
+        },
+    }
+}
+
+/// Leaves at once where nothing goes on, else asks. What is being undone may be left, too, but
+/// says how it is taken away later.
+fn quit(model: &mut Model, session: &Session) -> Vec<Effect> {
+    if model.replay.is_some() || !(is_active(session) || model.picking.starting) {
+        return vec![Effect::Quit(Ended::Quit)];
+    }
+    let asks = |decision: &Decision| matches!(decision, Decision::StopAndLeave | Decision::Abandon);
+    if let Some(Layer::Dialog(dialog)) = model.layers.last()
+        && dialog.choices.iter().any(|(_, decision)| asks(decision))
+    {
+        return Vec::new();
+    }
+    let (title, lines, stay, go, decision) = match model.leave {
+        Leave::No => (
+            "A run is going on",
+            vec!["Leaving stops it, and takes away what it made: a copy stays where the restore is not proved.".to_owned()],
+            "keep watching",
+            "stop, undo, then leave",
+            Decision::StopAndLeave,
+        ),
+        Leave::Stopping | Leave::Leaving => (
+            "It is still being undone",
+            vec!["What is left then is in the recording and on the host: comeback recover takes it away.".to_owned()],
+            "wait",
+            "leave now",
+            Decision::Abandon,
+        ),
+    };
+    model.layers.push(Layer::Dialog(Dialog {
+        title: title.to_owned(),
+        lines,
+        choices: vec![
+            (stay.to_owned(), Decision::Cancel),
+            (go.to_owned(), decision),
+        ],
+        at: 0,
+    }));
+    Vec::new()
+}
+
+fn compare(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
+    let times = super::times::times(&crate::session::Tally::of(session)).len();
+    let comparing = &mut model.comparing;
+    let page = usize::from(model.size.1).saturating_sub(4).max(1);
+    match action {
+        Action::Compare | Action::Back => model.screen = Screen::Watching,
+        Action::NextPane | Action::Right => {
+            comparing.time = (comparing.time + 1) % times.max(1);
+        }
+        Action::PreviousPane | Action::Left => {
+            comparing.time = comparing
+                .time
+                .checked_sub(1)
+                .unwrap_or(times.saturating_sub(1));
+        }
+        Action::Up => comparing.scroll = comparing.scroll.saturating_sub(1),
+        Action::Down => comparing.scroll = comparing.scroll.saturating_add(1),
+        Action::PageUp => comparing.scroll = comparing.scroll.saturating_sub(page),
+        Action::PageDown => comparing.scroll = comparing.scroll.saturating_add(page),
+        Action::Top => comparing.scroll = 0,
+        Action::Bottom => comparing.scroll = usize::MAX,
+        _ => {}
+    }
+    // What lies beyond the end is not scrolled to, or the way back would take as many keys.
+    let rows = super::screens::comparing::rows(model, session);
+    model.comparing.scroll = model.comparing.scroll.min(rows.saturating_sub(page));
+    Vec::new()
+}

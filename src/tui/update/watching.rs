@@ -1,0 +1,264 @@
+//! Keys of the watching screen.
+
+use crate::event::{Nanos, RunId};
+use crate::session::{RunView, Session, Tally};
+
+use super::super::keys::Action;
+use super::super::layout;
+use super::super::message::{Effect, Player, ReplayState};
+use super::super::model::{
+    Decision, Dialog, Entry, Figures, Layer, Leave, Model, Pane, Purpose, Screen,
+};
+use super::super::runlog::At;
+use super::{log, picking};
+
+/// The speeds of a replay.
+const SPEEDS: [f64; 10] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
+
+/// Nanoseconds of one jump.
+const JUMP: u64 = 10_000_000_000;
+
+pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
+    match action {
+        Action::Stop => stop(model),
+        Action::Pause if session.is_paused() => return vec![Effect::Resume],
+        Action::Pause => return vec![Effect::PauseAfterRun],
+        Action::Marker => entry(model, Purpose::Marker, "Name of the marker", String::new()),
+        Action::Hold | Action::Faster | Action::Slower => return replay(model, action),
+        Action::Rewind | Action::Advance | Action::Restart => return seek(model, action),
+        Action::Again => model.screen = Screen::Picking,
+        Action::Search => {
+            model.watching.pane = Pane::Log;
+            let query = model.watching.log.query.as_ref();
+            let before = query.map_or_else(String::new, |query| query.text().to_owned());
+            entry(model, Purpose::Search, "Search", before);
+        }
+        Action::NextMatch => log::again(model, session, true),
+        Action::PreviousMatch => log::again(model, session, false),
+        Action::Wrap => {
+            let view = &mut model.watching.log;
+            view.wrap = !view.wrap;
+            if let Some((_, at)) = &mut view.top {
+                at.row = 0;
+            }
+        }
+        Action::Timestamps => {
+            let view = &mut model.watching.log;
+            view.hide_times = !view.hide_times;
+        }
+        Action::Compare => model.screen = Screen::Comparing,
+        Action::NextPane => focus(model, 1),
+        Action::PreviousPane => focus(model, Pane::ALL.len() - 1),
+        Action::Zoom => model.watching.zoom = !model.watching.zoom,
+        Action::Swap => {
+            let pane = match model.watching.figures {
+                Figures::Medians => Pane::Bytes,
+                Figures::Bytes => Pane::Medians,
+            };
+            enter(model, pane);
+        }
+        Action::Follow => follow(model),
+        Action::Back => back(model),
+        Action::PreviousRun => look(model, session, false),
+        Action::NextRun => look(model, session, true),
+        _ => scroll(model, session, action),
+    }
+    Vec::new()
+}
+
+fn stop(model: &mut Model) {
+    if model.leave != Leave::No {
+        model.say = Some("It is being stopped and undone already.".to_owned());
+        return;
+    }
+    model.layers.push(Layer::Dialog(Dialog {
+        title: "Stop this run?".to_owned(),
+        lines: vec![
+            "The command is ended on its host, and what the run made is taken away. A copy stays where the \
+             restore is not proved."
+                .to_owned(),
+        ],
+        choices: vec![
+            ("keep going".to_owned(), Decision::Cancel),
+            ("stop and undo".to_owned(), Decision::Stop),
+        ],
+        at: 0,
+    }));
+}
+
+fn entry(model: &mut Model, purpose: Purpose, title: &str, text: String) {
+    model.layers.push(Layer::Entry(Box::new(Entry {
+        purpose,
+        title: title.to_owned(),
+        lines: Vec::new(),
+        input: text.into(),
+        problem: None,
+    })));
+}
+
+fn replay(model: &mut Model, action: Action) -> Vec<Effect> {
+    let Some(ReplayState { paused, speed, .. }) = &mut model.replay else {
+        return Vec::new();
+    };
+    if action == Action::Hold {
+        *paused = !*paused;
+        let player = if *paused { Player::Pause } else { Player::Play };
+        return vec![Effect::Replay(player)];
+    }
+    let next = if action == Action::Faster {
+        SPEEDS.iter().find(|next| **next > *speed)
+    } else {
+        SPEEDS.iter().rev().find(|next| **next < *speed)
+    };
+    match next {
+        Some(next) => {
+            *speed = *next;
+            vec![Effect::Replay(Player::Speed(*next))]
+        }
+        None => Vec::new(),
+    }
+}
+
+/// To another moment of a recording. What was looked at may not have happened there.
+fn seek(model: &mut Model, action: Action) -> Vec<Effect> {
+    let Some(ReplayState { at, length, .. }) = &mut model.replay else {
+        return Vec::new();
+    };
+    let to = match action {
+        Action::Rewind => at.0.saturating_sub(JUMP),
+        Action::Advance => at.0.saturating_add(JUMP),
+        _ => 0,
+    };
+    *at = Nanos(to.min(length.0));
+    let seek = Player::Seek(*at);
+    follow(model);
+    vec![Effect::Replay(seek)]
+}
+
+fn focus(model: &mut Model, by: usize) {
+    let at = Pane::ALL
+        .iter()
+        .position(|pane| *pane == model.watching.pane)
+        .unwrap_or_default();
+    if let Some(pane) = Pane::ALL.get((at + by) % Pane::ALL.len()) {
+        enter(model, *pane);
+    }
+}
+
+fn enter(model: &mut Model, pane: Pane) {
+    model.watching.pane = pane;
+    match pane {
+        Pane::Medians => model.watching.figures = Figures::Medians,
+        Pane::Bytes => model.watching.figures = Figures::Bytes,
+        Pane::Plan | Pane::Steps | Pane::Log => {}
+    }
+}
+
+fn follow(model: &mut Model) {
+    model.watching.run = None;
+    model.watching.step = None;
+    log::follow(model);
+}
+
+/// One thing at a time: the zoom, the search, then what was looked at.
+fn back(model: &mut Model) {
+    let log = &mut model.watching.log;
+    if model.watching.zoom {
+        model.watching.zoom = false;
+    } else if log.query.take().is_some() {
+        log.hit = None;
+    } else {
+        follow(model);
+    }
+}
+
+/// Looks at the run before or after the one that is looked at.
+fn look(model: &mut Model, session: &Session, forward: bool) {
+    let now = model.run(session).map(|run| run.run.clone());
+    let at = session
+        .runs
+        .iter()
+        .position(|run| Some(&run.run) == now.as_ref());
+    let to = match at {
+        None => 0,
+        Some(at) if forward => (at + 1).min(session.runs.len().saturating_sub(1)),
+        Some(at) => at.saturating_sub(1),
+    };
+    look_at(model, session, to);
+}
+
+fn look_at(model: &mut Model, session: &Session, to: usize) {
+    let Some(run) = session.runs.get(to) else {
+        return;
+    };
+    let is_current = session
+        .current_run()
+        .is_some_and(|current| current.run == run.run);
+    follow(model);
+    model.watching.run = (!is_current).then(|| run.run.clone());
+}
+
+fn scroll(model: &mut Model, session: &Session, action: Action) {
+    let page = layout::pane_height(model, session, model.watching.pane);
+    match model.watching.pane {
+        Pane::Plan => {
+            let now = model.run(session).map(|run| run.run.clone());
+            let at = session
+                .runs
+                .iter()
+                .position(|run| Some(&run.run) == now.as_ref());
+            let to = picking::moved(at.unwrap_or_default(), session.runs.len(), page, action);
+            if Some(to) != at {
+                look_at(model, session, to);
+            }
+        }
+        Pane::Steps => steps(model, session, page, action),
+        Pane::Log => log::scroll(model, session, action),
+        Pane::Medians => {
+            let tally = Tally::of(session);
+            let (row, column) = model.watching.median;
+            let times = super::super::times::times(&tally).len();
+            let column = match action {
+                Action::Left => column.saturating_sub(1),
+                Action::Right => (column + 1).min(times.saturating_sub(1)),
+                _ => column.min(times.saturating_sub(1)),
+            };
+            model.watching.median = (picking::moved(row, tally.rows.len(), page, action), column);
+        }
+        Pane::Bytes => {
+            let rows = super::super::widgets::bytes::rows(model, session).len();
+            let most = rows.saturating_sub(page) + 1;
+            model.watching.bytes = picking::moved(model.watching.bytes, most, page, action);
+        }
+    }
+}
+
+/// Moves over the steps; the log goes along.
+fn steps(model: &mut Model, session: &Session, page: usize, action: Action) {
+    let Some(run) = model.run(session).filter(|run| !run.steps.is_empty()) else {
+        return;
+    };
+    let at = model.watching.step.unwrap_or_else(|| moving(run));
+    let to = picking::moved(at, run.steps.len(), page, action);
+    let id: RunId = run.run.clone();
+    model.watching.step = Some(to);
+    model.watching.log.hit = None;
+    model.watching.log.top = Some((
+        id.clone(),
+        At {
+            step: to,
+            line: 0,
+            row: 0,
+        },
+    ));
+    model.watching.run = Some(id);
+}
+
+/// The step that goes on; the last one where none does.
+fn moving(run: &RunView) -> usize {
+    let goes_on = |step: &crate::session::StepView| step.started.is_some() && step.end.is_none();
+    run.steps
+        .iter()
+        .position(|step| goes_on(step) && !step.planned.background)
+        .unwrap_or(run.steps.len().saturating_sub(1))
+}

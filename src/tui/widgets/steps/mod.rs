@@ -1,0 +1,295 @@
+//! The steps of a run: what was done, what goes on, what is still to come.
+
+mod going_on;
+mod over;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use crate::event::{Labels, Phase, PlannedStep};
+use crate::session::{RunStage, RunView, StepView};
+
+use super::super::model::{Pane, is_active};
+use super::super::signs::{self, Sign};
+use super::super::theme::Role;
+use super::super::view::{Titles, Ui};
+use super::super::{estimate, format, text};
+use super::row::Row;
+use super::warning;
+
+/// More figures of one step have no room in any row.
+const FIGURES: usize = 12;
+/// The command of a step to come is shown where this much of it can be seen.
+const COMMAND: usize = 24;
+/// That of another step, at the end of its row, where there is so much room to spare.
+const SPARE: usize = 60;
+
+/// The pane of one run.
+pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&RunView>) {
+    let has_keys = ui.model.watching.pane == Pane::Steps;
+    let Some(run) = run else {
+        let titles = Titles {
+            left: "Steps",
+            ..Titles::default()
+        };
+        ui.pane(area, buffer, has_keys, titles);
+        return;
+    };
+    let titles = Titles {
+        left: &title(ui, run),
+        right: &standing(ui, run),
+        ..Titles::default()
+    };
+    let mut inner = ui.pane(area, buffer, has_keys, titles);
+    if inner.height > 3 {
+        let most = if inner.height > 8 { 2 } else { 1 };
+        let warning = warning::lines(ui, usize::from(inner.width), most);
+        let rows = u16::try_from(warning.len()).unwrap_or(1);
+        inner.height -= rows;
+        let last = Rect {
+            y: inner.bottom(),
+            height: rows,
+            ..inner
+        };
+        ui.rows(last, buffer, &warning, 0);
+    }
+    let list = List::of(ui, run, usize::from(inner.width));
+    let (rows, focus) = list.rows();
+    let height = usize::from(inner.height);
+    // The moving step stays in sight, with what comes next where there is room.
+    let from = (focus + 3)
+        .min(rows.len())
+        .saturating_sub(height)
+        .min(focus);
+    ui.rows(inner, buffer, &rows, from);
+}
+
+fn title(ui: Ui<'_>, run: &RunView) -> String {
+    let header = ui.session.header.as_ref();
+    let reps = header.map_or(0, |header| header.plan.reps);
+    let turn = format!("repetition {} of {reps}", run.rep);
+    match ui.session.binding(&run.binding) {
+        Some(binding) => {
+            let host = binding.host();
+            format!("{host} · {} · {} · {turn}", binding.subject, binding.method)
+        }
+        None => turn,
+    }
+}
+
+/// How the run stands, where that needs a word.
+fn standing(ui: Ui<'_>, run: &RunView) -> String {
+    let looked_at = ui.model.watching.run.is_some() && is_active(ui.session);
+    let hint = if looked_at { "f follows" } else { "" };
+    let word = match &run.state {
+        RunStage::Queued => "to come",
+        RunStage::Running => "",
+        RunStage::Ended(end, _) => signs::of_end(*end).word,
+    };
+    let parts: Vec<&str> = [word, hint]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect();
+    parts.join(" · ")
+}
+
+/// The rows of a run, and where their columns stand.
+struct List<'a> {
+    ui: Ui<'a>,
+    run: &'a RunView,
+    width: usize,
+    phase: usize,
+    name: usize,
+    seconds: usize,
+}
+
+impl<'a> List<'a> {
+    fn of(ui: Ui<'a>, run: &'a RunView, width: usize) -> Self {
+        Self {
+            ui,
+            run,
+            width,
+            phase: if width >= 84 { 9 } else { 0 },
+            name: (width / 4).clamp(10, 30),
+            // `12 min 05 s`, or `0.31 s ±0.01`.
+            seconds: if width < 60 { 9 } else { 13 },
+        }
+    }
+
+    /// Where what is known of a step begins.
+    fn detail(&self) -> usize {
+        2 + self.phase + self.name + 1 + self.seconds
+    }
+
+    /// All rows, and the row of the step that the eye should find.
+    fn rows(&self) -> (Vec<Line<'static>>, usize) {
+        let mut rows = Vec::new();
+        let mut focus = 0;
+        let mut phase = None;
+        for (at, step) in self.run.steps.iter().enumerate() {
+            if self.is_in_focus(at, step) {
+                focus = rows.len();
+            }
+            let chosen = self.ui.model.watching.step == Some(at);
+            rows.extend(self.step(step, &mut phase, chosen));
+        }
+        match &self.run.state {
+            RunStage::Ended(end, Some(cause)) => {
+                let tells = |step: &StepView| {
+                    step.end
+                        .as_ref()
+                        .is_some_and(|end| end.cause.as_ref() == Some(cause))
+                };
+                if !self.run.steps.iter().any(tells) {
+                    rows.extend(self.cause(signs::of_end(*end), cause));
+                }
+            }
+            RunStage::Ended(_, None) => {}
+            RunStage::Queued | RunStage::Running => {
+                let pending = self.to_come().iter();
+                rows.extend(pending.map(|step| self.pending(step, &mut phase)));
+            }
+        }
+        (rows, focus)
+    }
+
+    /// The step under the cursor; else the one that goes on or went wrong; else the last.
+    fn is_in_focus(&self, at: usize, step: &StepView) -> bool {
+        if let Some(chosen) = self.ui.model.watching.step {
+            return chosen == at;
+        }
+        let goes_on = step.started.is_some() && step.end.is_none() && !step.planned.background;
+        let failed = step.end.as_ref().is_some_and(|end| !end.end.is_good());
+        let is_last = at + 1 == self.run.steps.len();
+        goes_on
+            || failed
+            || is_last && matches!(self.run.state, RunStage::Ended(end, _) if end.is_good())
+    }
+
+    /// Steps of the plan that have not been told of yet.
+    fn to_come(&self) -> &'a [PlannedStep] {
+        let Some(binding) = self.ui.session.binding(&self.run.binding) else {
+            return &[];
+        };
+        let mut rest = binding.steps.as_slice();
+        for step in &self.run.steps {
+            let name = &step.planned.name;
+            if let Some(at) = rest.iter().position(|other| other.name == *name) {
+                rest = rest.get(at + 1..).unwrap_or_default();
+            }
+        }
+        rest
+    }
+
+    /// Sign, phase where it is a new one, and name.
+    fn head(&self, sign: Sign, phase: Option<Phase>, name: &str, role: Role) -> Row<'a> {
+        let mut row = Row::new(self.ui, self.width);
+        row.text(sign.glyph, sign.role).gap(1);
+        if self.phase > 0 {
+            let phase = phase.map_or_else(String::new, |phase| phase.to_string());
+            row.left(&phase, self.phase, Role::Muted);
+        }
+        row.left(name, self.name, role).gap(1);
+        row
+    }
+
+    fn pending(&self, step: &PlannedStep, last: &mut Option<Phase>) -> Line<'static> {
+        let mut row = self.head(
+            signs::PENDING,
+            news(last, step.phase),
+            &step.name,
+            Role::Pending,
+        );
+        row.gap(self.seconds);
+        if let Some(destroys) = &step.destroys {
+            row.whole(&format!("destroys {}", destroys.what), Role::Destroys);
+        }
+        self.last_time(&mut row, &step.name);
+        if row.room() >= COMMAND {
+            row.gap(2).text(&first_line(&step.command), Role::Muted);
+        }
+        row.line()
+    }
+
+    fn last_time(&self, row: &mut Row<'_>, name: &str) {
+        if let Some((seconds, resolution)) = estimate::last_time(self.ui.session, self.run, name) {
+            let seconds = format::seconds(seconds, resolution);
+            row.whole(&format!("{seconds} last time"), Role::Muted);
+        }
+    }
+
+    /// A step, and what belongs below it.
+    fn step(&self, step: &StepView, last: &mut Option<Phase>, chosen: bool) -> Vec<Line<'static>> {
+        let sign = signs::of_step(step);
+        let role = match &step.end {
+            None if step.started.is_some() => Role::Running,
+            None => Role::Pending,
+            Some(end) if end.end.is_good() => Role::Text,
+            Some(_) => Role::Error,
+        };
+        let planned = &step.planned;
+        let name = labelled(&planned.name, &planned.labels);
+        let mut row = self.head(sign, news(last, planned.phase), &name, role);
+        let below = match &step.end {
+            Some(end) => self.over(&mut row, step, end, role),
+            None if step.started.is_some() => self.going_on(&mut row, step),
+            None => {
+                row.gap(self.seconds);
+                Vec::new()
+            }
+        };
+        if row.room() >= SPARE {
+            let command = first_line(&planned.command);
+            row.end(&text::cut(&command, row.room() - 2), Role::Muted);
+        }
+        let line = if chosen {
+            row.line_in(self.ui.style(Role::Selection))
+        } else {
+            row.line()
+        };
+        std::iter::once(line).chain(below).collect()
+    }
+
+    /// The root cause, in as many rows as it needs, up to three.
+    fn cause(&self, sign: Sign, cause: &str) -> Vec<Line<'static>> {
+        let room = self.width.saturating_sub(4).max(1);
+        text::wrap_words(&text::clean(cause), room)
+            .iter()
+            .take(3)
+            .map(|part| {
+                let mut row = Row::new(self.ui, self.width);
+                row.gap(4).text(part, sign.role);
+                row.line()
+            })
+            .collect()
+    }
+
+    fn marks(row: &mut Row<'_>, step: &StepView) {
+        for mark in step.marks.iter().take(FIGURES) {
+            let at = format::seconds(mark.at, mark.resolution);
+            row.whole(&format!("{} {at}", mark.name), Role::Muted);
+        }
+    }
+}
+
+/// A phase where it is not that of the step before.
+fn news(last: &mut Option<Phase>, phase: Phase) -> Option<Phase> {
+    (last.replace(phase) != Some(phase)).then_some(phase)
+}
+
+/// A name with its labels: which of several it is.
+fn labelled(name: &str, labels: &Labels) -> String {
+    let values: Vec<&str> = labels.values().map(String::as_str).collect();
+    if values.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name} {}", values.join(" "))
+    }
+}
+
+/// The first line of a command.
+fn first_line(command: &str) -> String {
+    let first = command.lines().map(str::trim).find(|line| !line.is_empty());
+    text::clean(first.unwrap_or_default()).into_owned()
+}

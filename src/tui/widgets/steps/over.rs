@@ -1,0 +1,102 @@
+//! A step that is over: what it took and what it brought.
+
+use ratatui::text::Line;
+
+use crate::event::{EndState, Sample, Space, StepEnd};
+use crate::session::StepView;
+
+use super::super::super::format;
+use super::super::super::signs;
+use super::super::super::theme::Role;
+use super::super::row::Row;
+use super::{FIGURES, List};
+
+impl List<'_> {
+    pub(super) fn over(
+        &self,
+        row: &mut Row<'_>,
+        step: &StepView,
+        end: &StepEnd,
+        role: Role,
+    ) -> Vec<Line<'static>> {
+        let sign = signs::of_end(end.end);
+        let taken = end
+            .seconds
+            .map(|seconds| format::seconds(seconds, end.resolution));
+        let seconds = if step.planned.timed {
+            role
+        } else {
+            Role::Muted
+        };
+        row.right(&taken.unwrap_or_default(), self.seconds, seconds);
+        if end.end != EndState::Ok {
+            let status: Vec<_> = end.status.iter().map(i32::to_string).collect();
+            let status = if end.end.is_good() || status.is_empty() {
+                String::new()
+            } else {
+                format!(", exit {}", status.join(" "))
+            };
+            row.whole(&format!("{}{status}", sign.word), sign.role);
+        }
+        if let Some(destroys) = &step.planned.destroys {
+            let word = if end.end.is_good() {
+                "destroyed"
+            } else {
+                "may have destroyed"
+            };
+            row.whole(&format!("{word} {}", destroys.what), Role::Destroys);
+        }
+        self.results(row, step);
+        end.cause
+            .as_ref()
+            .map_or_else(Vec::new, |cause| self.cause(sign, cause))
+    }
+
+    /// Proofs, figures, named moments.
+    fn results(&self, row: &mut Row<'_>, step: &StepView) {
+        let session = self.ui.session;
+        for proof in session
+            .proofs
+            .iter()
+            .filter(|proof| proof.step == step.step)
+        {
+            let sign = signs::of_proof(proof.verdict);
+            let word = if proof.verdict { "" } else { " differs:" };
+            let short = format!("{} {}{word}", sign.glyph, proof.by);
+            // The verdict is shown, whatever room there is.
+            let is_told = row.whole(&format!("{short} {}", proof.share), sign.role)
+                || row.whole(short.trim_end_matches(':'), sign.role);
+            if !is_told {
+                row.gap(1).text(sign.glyph, sign.role);
+            }
+        }
+        // The step's own seconds stand in their column.
+        let is_own = |sample: &Sample| sample.unit == "s" && sample.name == step.planned.name;
+        let of_step = session
+            .samples
+            .iter()
+            .filter(|sample| sample.step.as_ref() == Some(&step.step) && !is_own(sample));
+        for sample in of_step.take(FIGURES) {
+            let value = format::value(sample.value, &sample.unit, sample.resolution);
+            row.whole(&format!("{} {value}", sample.name), Role::Text);
+        }
+        let mut spaces: Vec<&Space> = Vec::new();
+        for space in session
+            .spaces
+            .iter()
+            .filter(|space| space.step == step.step)
+        {
+            spaces.retain(|known| known.name != space.name);
+            spaces.push(space);
+        }
+        for space in spaces {
+            if let Some(bytes) = space.stored.or(space.held).or(space.logical) {
+                row.whole(
+                    &format!("{} {}", space.name, format::bytes(bytes)),
+                    Role::Text,
+                );
+            }
+        }
+        Self::marks(row, step);
+    }
+}

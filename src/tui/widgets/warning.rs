@@ -1,0 +1,85 @@
+//! Is anything wrong? One line, in words.
+
+use ratatui::text::Line;
+
+use crate::event::{Level, Nanos, Note};
+
+use super::super::model::is_active;
+use super::super::signs::{self, Sign};
+use super::super::theme::Role;
+use super::super::view::Ui;
+use super::super::{format, text};
+use super::row::Row;
+
+/// The newest warning or error and how many there are, in at most so many rows; a question that
+/// waits goes first. Nothing where there is nothing to say.
+pub(crate) fn lines(ui: Ui<'_>, width: usize, most: usize) -> Vec<Line<'static>> {
+    let (sign, says, tail) = if let Some(ask) = ui.session.asks.first() {
+        let says = format!("waits for the operator: {}", ask.text);
+        (ASKS, says, String::new())
+    } else if let Some((at, note, all)) = newest(ui) {
+        let when = if is_active(ui.session) {
+            format::ago(ui.model.now.since(at))
+        } else {
+            format!("at {}", format::moment(at))
+        };
+        let more = if all > 1 {
+            format!("  ! shows all {all}")
+        } else {
+            String::new()
+        };
+        let place = note.host.as_ref();
+        let place = place.map_or_else(String::new, |host| format!("{host}: "));
+        let says = format!("{place}{}", note.text);
+        (
+            signs::of_level(note.level),
+            says,
+            format!("  ({when}){more}"),
+        )
+    } else {
+        return Vec::new();
+    };
+    let says = text::clean(&says);
+    let room = width.saturating_sub(2).max(1);
+    let mut parts = text::wrap_words(&says, room);
+    // The tail stands in the last row that is shown, in one of its own where there is one.
+    let is_full = parts
+        .last()
+        .is_some_and(|part| text::width(part) + text::width(&tail) > room);
+    if is_full && parts.len() < most {
+        parts.push(String::new());
+    }
+    let last = parts.len().min(most.max(1)) - 1;
+    let rest = parts.split_off(last).join(" ");
+    let rest = text::cut(&rest, room.saturating_sub(text::width(&tail)));
+    parts.push(rest.into_owned());
+    let line = |(at, part): (usize, &String)| {
+        let mut row = Row::new(ui, width);
+        row.text(if at == 0 { sign.glyph } else { " " }, sign.role)
+            .gap(1)
+            .text(part, sign.role);
+        if at == last {
+            row.text(&tail, Role::Muted);
+        }
+        row.line()
+    };
+    parts.iter().enumerate().map(line).collect()
+}
+
+const ASKS: Sign = Sign {
+    glyph: "?",
+    word: "question",
+    role: Role::Warn,
+};
+
+/// The newest warning or error, and how many there are.
+fn newest(ui: Ui<'_>) -> Option<(Nanos, &Note, usize)> {
+    let grave = || {
+        ui.session
+            .notes
+            .iter()
+            .filter(|(_, note)| note.level != Level::Remark)
+    };
+    let (at, note) = grave().next_back()?;
+    Some((*at, note, grave().count()))
+}

@@ -1,0 +1,153 @@
+//! Method files: the built-in ones and four drafts load, are checked and dry-run against fixture
+//! facts; wrong ones say which line is wrong, and why.
+
+#![cfg(test)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use comeback::event::{Bytes, Facts};
+use comeback::method::{Bound, Catalogue, HostInfo, Request, Set, SubjectKind, SubjectSpec, bind};
+
+fn facts() -> Facts {
+    let tools = [
+        ("cp", "cp (GNU coreutils) 9.1"),
+        ("tar", "tar (GNU tar) 1.34"),
+        ("find", "find (GNU findutils) 4.9.0"),
+        ("rsync", "rsync  version 3.2.7  protocol version 31"),
+        ("zstd", "*** Zstandard CLI (64-bit) v1.5.4 ***"),
+    ];
+    Facts {
+        system: "Debian GNU/Linux 12 (bookworm)".into(),
+        user: "root".into(),
+        memory: Bytes(8 << 30),
+        tools: tools
+            .map(|(name, version)| (name.to_owned(), version.to_owned()))
+            .into(),
+        ..Facts::default()
+    }
+}
+
+fn hosts() -> BTreeMap<String, HostInfo> {
+    ["pve1", "nas"]
+        .map(|name| {
+            let address = Some(format!("{name}.lab"));
+            (
+                name.to_owned(),
+                HostInfo {
+                    name: name.to_owned(),
+                    address,
+                    facts: facts(),
+                },
+            )
+        })
+        .into()
+}
+
+fn bound(method: &str, subject: Option<(SubjectKind, &str)>, sets: &[(&str, &str)]) -> Bound {
+    let catalogue = Catalogue::load(Some(Path::new("tests/methods"))).unwrap();
+    let request = Request {
+        roles: if method == "copy-ftp" {
+            [("server".to_owned(), "nas".to_owned())].into()
+        } else {
+            BTreeMap::new()
+        },
+        subjects: subject
+            .map(|(kind, id)| SubjectSpec {
+                host: None,
+                kind,
+                id: id.into(),
+            })
+            .into_iter()
+            .collect(),
+        sandbox: None,
+        sets: sets
+            .iter()
+            .map(|(key, value)| Set {
+                host: None,
+                method: None,
+                key: (*key).into(),
+                value: (*value).into(),
+            })
+            .collect(),
+        ..Request::each(&["pve1".into()], &[method.into()])
+    };
+    bind(&catalogue, &request, &hosts()).unwrap().remove(0)
+}
+
+fn steps(bound: &Bound) -> Vec<&str> {
+    bound.steps.iter().map(|step| step.name.as_str()).collect()
+}
+
+#[test]
+fn a_condition_is_decided_in_the_plan() {
+    let vm = Some((SubjectKind::Vm, "9001"));
+    let beside = bound("pve-vzdump", vm, &[]);
+    assert!(!steps(&beside).contains(&"destroy the guest"));
+    let same = bound("pve-vzdump", vm, &[("place", "same")]);
+    assert!(steps(&same).contains(&"destroy the guest"));
+}
+
+#[test]
+fn repetitions_are_unrolled_with_their_labels() {
+    let zfs = bound(
+        "zfs-experiment",
+        None,
+        &[("snapshots", "2"), ("counts", "5,50")],
+    );
+    let names = steps(&zfs);
+    assert!(
+        names.contains(&"snapshot, load 2") && !names.contains(&"snapshot, load 3"),
+        "{names:?}"
+    );
+    assert!(names.contains(&"listing 50"));
+    let second = zfs
+        .steps
+        .iter()
+        .find(|step| step.name == "snapshot, load 2")
+        .unwrap();
+    assert_eq!(second.pause, Some(5.0));
+    assert_eq!(second.labels.get("n").map(String::as_str), Some("2"));
+}
+
+#[test]
+fn roles_are_different_hosts() {
+    let ftp = bound("copy-ftp", None, &[]);
+    assert_eq!((ftp.host("source"), ftp.host("server")), ("pve1", "nas"));
+}
+
+#[test]
+fn a_method_that_needs_a_subject_says_so() {
+    let catalogue = Catalogue::load(Some(Path::new("tests/methods"))).unwrap();
+    let request = Request::each(&["pve1".into()], &["pve-vzdump".into()]);
+    let error = bind(&catalogue, &request, &hosts())
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(error.contains("--subject vm:ID"), "{error}");
+}
+
+/// Each file under `tests/methods/wrong` says in its first line what must be said of it.
+#[test]
+fn wrong_files_say_line_and_reason() {
+    let mut count = 0;
+    for entry in std::fs::read_dir("tests/methods/wrong").unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let expected = text.lines().next().unwrap().strip_prefix("# ").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("wrong.toml"), &text).unwrap();
+        let error = Catalogue::load(Some(folder.path()))
+            .err()
+            .map(|why| why.to_string());
+        let error = error.unwrap_or_else(|| panic!("{} was taken", path.display()));
+        assert!(
+            error.contains(expected),
+            "{}: {error:?} lacks {expected:?}",
+            path.display()
+        );
+        assert!(error.contains("wrong.toml:"), "{error}");
+        count += 1;
+    }
+    assert!(count >= 12, "{count} files");
+}

@@ -1,0 +1,159 @@
+//! The program in a real pseudo-terminal: start, pick, run, search, stop, quit.
+
+#![cfg(test)]
+
+#[path = "support/screen.rs"]
+mod screen;
+
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process};
+use screen::Screen;
+
+/// A home folder with methods that take little time.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let methods = home.path().join(".config/comeback/methods");
+    std::fs::create_dir_all(&methods).unwrap();
+    let small = std::fs::read_to_string("methods/files-cp.toml").unwrap();
+    let small = small
+        .replace("512MiB", "2MiB")
+        .replace("default = 256", "default = 8");
+    assert!(small.contains("2MiB"));
+    std::fs::write(methods.join("a-small.toml"), small).unwrap();
+    std::fs::write(methods.join("b-slow.toml"), SLOW).unwrap();
+    home
+}
+
+const SLOW: &str = r#"
+title   = "a step that takes long"
+family  = "test"
+subject = "dir"
+own     = "always"
+roles   = ["source"]
+series  = "slow"
+
+[[step]]
+name   = "scratch folder"
+phase  = "prepare"
+run    = "mkdir -- {{ box }}"
+leaves = { id = "box", kind = "sandbox", find = "if [ -d {{ box }} ]; then echo {{ box }}; fi", undo = "rm -rf -- {{ found }}" }
+
+[[step]]
+name  = "wait for ever"
+phase = "protect"
+run   = "echo it waits in {{ box }}; sleep 1000"
+"#;
+
+/// Scratch folders that sessions in this home left under /var/tmp.
+fn left(home: &Path) -> Vec<String> {
+    let recordings = home.join(".local/share/comeback/recordings");
+    let Ok(files) = std::fs::read_dir(recordings) else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for file in files {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let id = name
+            .trim_end_matches(".jsonl")
+            .rsplit_once("cb-")
+            .unwrap()
+            .1
+            .to_owned();
+        for entry in std::fs::read_dir("/var/tmp").unwrap() {
+            let entry = entry.unwrap().file_name().into_string().unwrap();
+            if entry.contains(&id) {
+                all.push(entry);
+            }
+        }
+    }
+    all
+}
+
+fn pick(screen: &mut Screen, down: usize) {
+    screen.wait("a-small");
+    for _ in 0..down {
+        screen.keys("j");
+    }
+    screen.keys(" ");
+}
+
+#[test]
+fn pick_run_search_and_quit() {
+    let home = home();
+    let mut screen = Screen::start(home.path(), &[], &[], (120, 40));
+    pick(&mut screen, 0);
+    screen.wait("3 runs");
+    screen.wait("cp -a");
+    screen.keys("-");
+    screen.wait("2 runs");
+    screen.keys("\r");
+    screen.wait("sha256 after");
+    screen.until("the end of both runs", |text| {
+        text.contains("✓ ✓") && text.contains("restore")
+    });
+    screen.keys("/");
+    screen.keys("sample\r");
+    screen.wait("sample: ");
+    screen.keys("c");
+    screen.wait("backup");
+    screen.keys("c");
+    screen.wait("sample: ");
+    screen.keys("q");
+    let status = screen.end();
+    assert!(status.success(), "{status:?}\n{}", screen.text());
+    assert!(screen.is_restored());
+    assert!(left(home.path()).is_empty());
+}
+
+#[test]
+fn stopping_undoes_everything() {
+    let home = home();
+    let mut screen = Screen::start(home.path(), &[], &[], (80, 24));
+    pick(&mut screen, 1);
+    screen.wait("3 runs");
+    screen.keys("\r");
+    screen.wait("it waits in /var/tmp/comeback-cb-");
+    assert_eq!(left(home.path()).len(), 1);
+    screen.keys("x");
+    screen.wait("stop");
+    // Into the other choice, and take it.
+    screen.keys("\x1b[C\r");
+    screen.until("the stop", |text| text.contains("stopped"));
+    screen.keys("q");
+    screen.end();
+    assert!(screen.is_restored());
+    assert!(left(home.path()).is_empty(), "{:?}", left(home.path()));
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back_and_undoes() {
+    let home = home();
+    let mut screen = Screen::start(home.path(), &[], &[("NO_COLOR", "1")], (80, 24));
+    pick(&mut screen, 1);
+    screen.wait("3 runs");
+    screen.keys("\r");
+    screen.wait("it waits in /var/tmp/comeback-cb-");
+    let pid = Pid::from_raw(i32::try_from(screen.pid()).unwrap()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    let status = screen.end();
+    assert_eq!(status.exit_code(), 130);
+    assert!(screen.is_restored());
+    assert!(left(home.path()).is_empty(), "{:?}", left(home.path()));
+}
+
+#[test]
+fn without_a_terminal_it_hints_at_run() {
+    let home = tempfile::tempdir().unwrap();
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_comeback"))
+        .env("HOME", home.path())
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert!(
+        said.contains("comeback run") && said.lines().count() == 1,
+        "{said}"
+    );
+}
