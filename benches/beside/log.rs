@@ -38,7 +38,7 @@ pub fn measure(lab: &Lab, quick: bool) -> Result<Vec<Table>> {
             let figures = [
                 came.store as f64 / f64::from(1 << 20),
                 came.recording as f64 / lines as f64,
-                came.frames as f64 / came.seconds,
+                came.frames,
             ];
             for (row, figure) in beside.iter_mut().zip(figures) {
                 row.values.push(figure);
@@ -79,7 +79,7 @@ impl Flood {
                 writeln!(
                     file,
                     "INFO: {percent:3}% ({line:7} of {lines} blocks) in {:4}s, read: 412.6 MiB/s, \
-                     write: 398.1 MiB/s, sparse: 12.5%",
+                     write: 398.1 MiB/s, zero: 12",
                     line / 997
                 )?;
             }

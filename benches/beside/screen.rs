@@ -19,7 +19,7 @@ const FRAME: Duration = Duration::from_millis(33);
 /// A screen that somebody looks at.
 pub struct Screen {
     over: Arc<AtomicBool>,
-    thread: JoinHandle<Result<u64>>,
+    thread: JoinHandle<Result<f64>>,
 }
 
 impl Screen {
@@ -32,8 +32,8 @@ impl Screen {
         Ok(Self { over, thread })
     }
 
-    /// Ends it; gives how many frames were drawn.
-    pub fn close(self) -> Result<u64> {
+    /// Ends it; gives how many frames a second were drawn.
+    pub fn close(self) -> Result<f64> {
         self.over.store(true, Ordering::Relaxed);
         self.thread
             .join()
@@ -41,12 +41,13 @@ impl Screen {
     }
 }
 
-fn draw(theme: Theme, watched: &Watched, over: &AtomicBool) -> Result<u64> {
+fn draw(theme: Theme, watched: &Watched, over: &AtomicBool) -> Result<f64> {
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1))?;
     let mut model = Model::new(theme, SIZE, Utc.fix());
     update(&mut model, &watched.session(), Message::Began);
-    let mut frames = 0;
-    let mut next = Instant::now();
+    let mut frames = 0_u32;
+    let begin = Instant::now();
+    let mut next = begin;
     while !over.load(Ordering::Relaxed) {
         terminal.draw(|frame| {
             let session = watched.session();
@@ -58,5 +59,5 @@ fn draw(theme: Theme, watched: &Watched, over: &AtomicBool) -> Result<u64> {
         next += FRAME;
         thread::sleep(next.saturating_duration_since(Instant::now()));
     }
-    Ok(frames)
+    Ok(f64::from(frames) / begin.elapsed().as_secs_f64())
 }

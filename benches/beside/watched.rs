@@ -35,8 +35,8 @@ pub struct Came {
     pub store: usize,
     /// Bytes of the recording.
     pub recording: u64,
-    /// Frames drawn meanwhile.
-    pub frames: u64,
+    /// Frames a second that were drawn meanwhile.
+    pub frames: f64,
 }
 
 impl Watched {
@@ -61,7 +61,7 @@ impl Watched {
     }
 
     /// Ends the recording, reads it back and counts.
-    pub fn came(self, frames: u64) -> Result<Came> {
+    pub fn came(self, frames: f64) -> Result<Came> {
         let inner = self
             .inner
             .into_inner()

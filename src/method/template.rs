@@ -169,18 +169,16 @@ mod tests {
 
     use super::*;
 
-    fn shell(source: &str, context: Value) -> Result<String, String> {
-        Templates::default().shell(source, &context)
+    fn shell(source: &str, context: &Value) -> Result<String, String> {
+        Templates::default().shell(source, context)
     }
 
     #[test]
     fn every_value_is_quoted() {
-        let text = shell(
-            "ls {{ a }} {{ n }} {{ l }}",
-            context! {
-                a => "it's; $(rm -rf /)", n => 5, l => vec!["x y", "z"],
-            },
-        );
+        let context = context! {
+            a => "it's; $(rm -rf /)", n => 5, l => vec!["x y", "z"],
+        };
+        let text = shell("ls {{ a }} {{ n }} {{ l }}", &context);
         let script = text.unwrap().replace("ls ", "printf '<%s>' ");
         let out = std::process::Command::new("sh")
             .args(["-c", &script])
@@ -190,19 +188,47 @@ mod tests {
         assert_eq!(said, "<it's; $(rm -rf /)><5><x y><z>");
     }
 
+    /// Shells that a host may have; those that are not here are passed over.
+    const SHELLS: [&[&str]; 3] = [&["dash"], &["bash"], &["busybox", "ash"]];
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(40))]
+
+        /// Whatever a name holds, each shell takes it as one word and runs nothing of it.
+        #[test]
+        fn no_name_breaks_out(
+            name in "([-a-z0-9 '\"`$(){};&|<>*?~!#\\\\\\n\\t\\r%=\\[\\]\u{e4}\u{4e2d}]|\\$\\(id\\)|`id`|'; id; '){1,24}",
+        ) {
+            let context = context! { name => name.as_str() };
+            let script = shell("printf '%s' {{ name }}; printf '|%s' {{ [name, name] }}", &context).unwrap();
+            for words in SHELLS {
+                let Ok(out) = std::process::Command::new(words[0])
+                    .args(&words[1..])
+                    .args(["-c", &script])
+                    .output()
+                else {
+                    continue;
+                };
+                let said = String::from_utf8(out.stdout).unwrap();
+                proptest::prop_assert_eq!(&said, &format!("{name}|{name}|{name}"), "{}", words[0]);
+                proptest::prop_assert!(out.stderr.is_empty());
+            }
+        }
+    }
+
     #[test]
     fn no_filter_takes_the_quotes_off() {
-        assert!(shell("{{ a|safe }}", context! { a => "$(x)" }).is_err());
+        assert!(shell("{{ a|safe }}", &context! { a => "$(x)" }).is_err());
         assert_eq!(
-            shell("{{ a|upper }}", context! { a => "$(x)" }).unwrap(),
+            shell("{{ a|upper }}", &context! { a => "$(x)" }).unwrap(),
             "'$(X)'"
         );
     }
 
     #[test]
     fn a_missing_value_is_an_error() {
-        assert!(shell("{{ nowhere }}", context! {}).is_err());
-        assert!(shell("{{ a.b }}", context! { a => context! {} }).is_err());
+        assert!(shell("{{ nowhere }}", &context! {}).is_err());
+        assert!(shell("{{ a.b }}", &context! { a => context! {} }).is_err());
         assert!(
             Templates::default()
                 .expression("nowhere == 1", &context! {})
@@ -213,7 +239,7 @@ mod tests {
     #[test]
     fn nul_is_refused() {
         assert!(
-            shell("{{ a }}", context! { a => "x\0y" })
+            shell("{{ a }}", &context! { a => "x\0y" })
                 .unwrap_err()
                 .contains("NUL")
         );
@@ -223,7 +249,7 @@ mod tests {
     fn what_is_not_known_yet_is_marked() {
         let context = context! { archive => unknown_value("archive") };
         assert_eq!(
-            shell("qmrestore {{ archive }} 9", context).unwrap(),
+            shell("qmrestore {{ archive }} 9", &context).unwrap(),
             "qmrestore ‹archive› 9"
         );
     }

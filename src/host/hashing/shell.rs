@@ -187,7 +187,7 @@ mod tests {
             ("umlaut \u{e4} \u{2028}", b""),
             ("sub/b", b"c"),
             ("sub.x", b"d"),
-            ("sub/a", &[7; 100_000]),
+            ("sub/a", &[7; 9_000]),
         ];
         std::fs::create_dir_all(root.join("sub")).unwrap();
         std::fs::create_dir_all(root.join("empty")).unwrap();
@@ -263,6 +263,8 @@ mod tests {
         agree(root.path());
     }
 
+    type Change = fn(&Path);
+
     #[test]
     fn every_kind_of_change_is_seen_and_named() {
         let before = tempfile::tempdir().unwrap();
@@ -274,15 +276,15 @@ mod tests {
             &Counted::default(),
         )
         .unwrap();
-        let changes: [(&str, fn(&Path)); 6] = [
+        let changes: [(&str, Change); 6] = [
             ("sub/a", |root| {
-                std::fs::write(root.join("sub/a"), [8; 100_000]).unwrap()
+                std::fs::write(root.join("sub/a"), [8; 9_000]).unwrap();
             }),
             ("-rf", |root| {
-                std::fs::remove_file(root.join("-rf")).unwrap()
+                std::fs::remove_file(root.join("-rf")).unwrap();
             }),
             ("empty", |root| {
-                std::fs::remove_dir(root.join("empty")).unwrap()
+                std::fs::remove_dir(root.join("empty")).unwrap();
             }),
             ("link", |root| {
                 std::fs::remove_file(root.join("link")).unwrap();

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Manifest;
 
-/// How much is read at once.
+/// How much is read at once: what a processor's own cache holds until it is hashed.
 const BLOCK: usize = 256 << 10;
 
 /// Why a tree has no manifest.
