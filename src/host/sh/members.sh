@@ -65,7 +65,8 @@ table() {
 
 # The living processes of the step, a line each: pid, group. Those that carry the token (a
 # daemon that made a session of its own does, too), those in the leader's group or session,
-# and whatever descends from them.
+# and whatever descends from them. The leader comes first: it is to be ended, not to see its
+# children end.
 members() {
   holders=
   if [ -r /proc/self/environ ]; then
@@ -80,7 +81,7 @@ members() {
     [ "$own" = own ] && apart=$leader
   fi
   [ "$holders" ] || return 0
-  table | awk -v holders="$holders" -v leader="$apart" -v self="$$" '
+  table | awk -v holders="$holders" -v leader="$apart" -v first="$leader" -v self="$$" '
     BEGIN { n = split(holders, h, " "); for (i = 1; i <= n; i++) is[h[i]] = 1 }
     $5 !~ /^[ZX]/ {
       parent[$1] = $2; group[$1] = $3
@@ -91,7 +92,8 @@ members() {
         more = 0
         for (p in parent) if (!(p in is) && (parent[p] in is)) { is[p] = 1; more = 1 }
       } while (more)
-      for (p in is) if ((p in parent) && p != self) print p, group[p]
+      if ((first in is) && (first in parent)) print first, group[first]
+      for (p in is) if ((p in parent) && p != self && p != first) print p, group[p]
     }'
 }
 
