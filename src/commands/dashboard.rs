@@ -28,8 +28,8 @@ pub(super) async fn dashboard(
     context: &Arc<Context>,
     hosts: Vec<String>,
 ) -> Result<i32, CommandError> {
-    let terminal = terminal(context, "`comeback run` works without one")?;
     let theme = theme(context)?;
+    let terminal = terminal(context, "`comeback run` works without one")?;
     let catalogue = prepare::catalogue(context)?;
     let names = if hosts.is_empty() {
         vec!["local".to_owned()]
@@ -285,13 +285,17 @@ impl Desk {
     }
 
     fn asked(&self, choice: &Choice) -> Result<Asked, CommandError> {
-        let picks = choice.methods.iter().map(|picked| Pick {
-            host: picked.host.clone(),
-            method: picked.method.clone(),
-        });
+        let picks: Vec<Pick> = choice
+            .methods
+            .iter()
+            .map(|picked| Pick {
+                host: picked.host.clone(),
+                method: picked.method.clone(),
+            })
+            .collect();
         let request = Request {
-            picks: picks.collect(),
-            sets: offer::sets(&self.changed),
+            sets: offer::sets(&self.changed, &picks),
+            picks,
             ..Request::default()
         };
         let mut confirmed = Vec::new();

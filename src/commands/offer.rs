@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::{Check, Gravity, Hosts, examine, preview};
 use crate::event::{Facts, HostState};
-use crate::method::{Bound, Catalogue, HostInfo, Kind, Method, Request, Set, bind};
+use crate::method::{Bound, Catalogue, HostInfo, Kind, Method, Pick, Request, Set, bind};
 use crate::tui::{HostOffer, MethodOffer, Offer, PreviewLine, Room, SettingKind, SettingOffer};
 
 /// (host, method, setting) → value, as the operator changed it.
@@ -66,9 +66,15 @@ fn line(facts: &Facts) -> String {
 }
 
 /// What the operator changed, as settings of a request.
-pub(super) fn sets(changed: &Changed) -> Vec<Set> {
+pub(super) fn sets(changed: &Changed, picks: &[Pick]) -> Vec<Set> {
+    let picked = |host: &String, method: &String| {
+        picks
+            .iter()
+            .any(|pick| pick.host == *host && pick.method == *method)
+    };
     changed
         .iter()
+        .filter(|((host, method, _), _)| picked(host, method))
         .map(|((host, method, key), value)| Set {
             host: Some(host.clone()),
             method: Some(method.clone()),
@@ -99,10 +105,8 @@ async fn one(
         named: Vec::new(),
         settings: settings(method, host, changed),
     };
-    let request = Request {
-        sets: sets(changed),
-        ..Request::each(&[host.to_owned()], std::slice::from_ref(&method.name))
-    };
+    let mut request = Request::each(&[host.to_owned()], std::slice::from_ref(&method.name));
+    request.sets = sets(changed, &request.picks);
     let bound = match bind(catalogue, &request, infos) {
         Ok(mut bounds) if !bounds.is_empty() => bounds.remove(0),
         Ok(_) => return offer,

@@ -53,7 +53,7 @@ fn of_recording(file: &Path) -> Result<Vec<(String, Source)>, CommandError> {
         )));
     };
     let mut all = Vec::new();
-    for (host, facts) in &header.facts {
+    for (at, (host, facts)) in header.facts.iter().enumerate() {
         let mut open: Vec<(LeaveId, Intended)> = session
             .ledger
             .still_out()
@@ -63,6 +63,7 @@ fn of_recording(file: &Path) -> Result<Vec<(String, Source)>, CommandError> {
         open.reverse();
         let source = Source::Recording {
             session: header.session.to_string(),
+            at,
             state: facts.state.clone(),
             open,
         };

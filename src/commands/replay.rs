@@ -26,6 +26,7 @@ pub(super) async fn replay(context: &Context, args: ReplayArgs) -> Result<i32, C
         output::data(&crate::report::story(&session))?;
         return Ok(0);
     }
+    let theme = dashboard::theme(context)?;
     let terminal = dashboard::terminal(context, "--plain shows the recording as text")?;
     let mut events = Vec::new();
     let mut reader = Reader::open(&args.file)?;
@@ -48,7 +49,7 @@ pub(super) async fn replay(context: &Context, args: ReplayArgs) -> Result<i32, C
     let (_messages, none) = mpsc::channel(1);
     let player = tokio::spawn(stage.play(wanted));
     let start = Start {
-        theme: dashboard::theme(context)?,
+        theme,
         zone: dashboard::zone(),
         offer: None,
     };

@@ -57,6 +57,14 @@ pub fn session_id() -> SessionId {
     format!("cb-{:08x}", rand::random::<u32>()).into()
 }
 
+/// Name of a session's state folder on its host number `at`, from 0: two names may be one machine.
+pub(super) fn session_folder(session: &str, at: usize) -> String {
+    match at {
+        0 => session.to_owned(),
+        _ => format!("{session}-{}", at + 1),
+    }
+}
+
 /// What runs of one session share.
 pub(super) struct Shared {
     pub session: SessionId,
@@ -74,7 +82,8 @@ impl Shared {
             .hosts
             .get(host)
             .map_or("", |known| known.info.facts.state.as_str());
-        format!("{state}/{}", self.session)
+        let at = self.hosts.keys().position(|name| name == host).unwrap_or(0);
+        format!("{state}/{}", session_folder(self.session.as_str(), at))
     }
 }
 

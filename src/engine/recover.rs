@@ -8,7 +8,7 @@ use crate::event::{Intended, LeaveId};
 use crate::host::supervisor::{Journal, Supervisor};
 
 use super::command::PATIENCE;
-use super::conduct::Connected;
+use super::conduct::{Connected, session_folder};
 use super::journal::{self, Entry};
 use super::shell::{quote, script};
 use super::{EngineError, leaving};
@@ -22,6 +22,8 @@ pub enum Source {
     Recording {
         /// The session.
         session: String,
+        /// Which of its hosts this is, from 0.
+        at: usize,
         /// Its state folder there.
         state: String,
         /// What its ledger has not seen undone, in the order in which it was made.
@@ -79,9 +81,11 @@ pub async fn still_out(
         }
         Source::Recording {
             session,
+            at,
             state,
             mut open,
         } => {
+            let session = session_folder(&session, at);
             for (leave, intended) in journal::read(host, &format!("{state}/{session}")).await? {
                 if !open.iter().any(|(known, _)| *known == leave) {
                     open.push((leave, intended));
@@ -97,8 +101,14 @@ pub async fn still_out(
 }
 
 fn is_session(name: &str) -> bool {
-    name.strip_prefix("cb-")
-        .is_some_and(|rest| rest.len() == 8 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    let Some(rest) = name.strip_prefix("cb-") else {
+        return false;
+    };
+    let (id, host) = rest.split_once('-').unwrap_or((rest, "0"));
+    id.len() == 8
+        && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && !host.is_empty()
+        && host.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 type Sessions = Vec<(String, Vec<(LeaveId, Intended)>)>;

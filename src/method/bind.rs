@@ -71,6 +71,17 @@ pub fn bind(
 // A setting that no method of the request has is a slip of the pen.
 fn check_sets(catalogue: &Catalogue, request: &Request) -> Result<(), MethodError> {
     for set in &request.sets {
+        if let Some(name) = set.method.as_ref()
+            && !request.methods().contains(name.as_str())
+        {
+            return Err(MethodError::Unfit {
+                method: name.clone(),
+                why: format!(
+                    "the setting {:?} is set, but this method does not run",
+                    set.key
+                ),
+            });
+        }
         let names = set
             .method
             .as_deref()
