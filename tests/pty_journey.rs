@@ -92,6 +92,7 @@ fn pick_run_search_and_quit() {
     screen.until("the end of both runs", |text| {
         text.contains("✓ ✓") && text.contains("restore")
     });
+    screen.wait("over: ");
     screen.keys("/");
     screen.keys("sample\r");
     screen.wait("sample: ");
@@ -119,7 +120,7 @@ fn stopping_undoes_everything() {
     screen.wait("stop");
     // Into the other choice, and take it.
     screen.keys("\x1b[C\r");
-    screen.until("the stop", |text| text.contains("stopped"));
+    screen.wait("over: stopped");
     screen.keys("q");
     screen.end();
     assert!(screen.is_restored());
