@@ -1,5 +1,7 @@
 //! What the figures were measured on.
 
+use std::collections::BTreeSet;
+
 use crate::event::Facts;
 use crate::session::Session;
 
@@ -17,8 +19,9 @@ pub(super) struct Host {
 pub(super) fn hosts(sessions: &[&Session]) -> Vec<Host> {
     let mut all: Vec<Host> = Vec::new();
     for session in sessions {
+        let used = words(session);
         for (name, host) in &session.hosts {
-            let Some(facts) = host.facts.as_ref().map(harmless) else {
+            let Some(facts) = host.facts.as_ref().map(|facts| harmless(facts, &used)) else {
                 continue;
             };
             let mut name = cleaned(name);
@@ -37,8 +40,21 @@ pub(super) fn hosts(sessions: &[&Session]) -> Vec<Host> {
     all
 }
 
+/// Every word of every command: a version says something about the figures only where its program
+/// took part.
+fn words(session: &Session) -> BTreeSet<String> {
+    let steps = session.runs.iter().flat_map(|run| &run.steps);
+    let commands = steps.map(|step| step.planned.command.as_str());
+    let apart = |c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c));
+    commands
+        .flat_map(|command| command.split(apart))
+        .filter(|word| !word.is_empty())
+        .map(ToOwned::to_owned)
+        .collect()
+}
+
 // What a report shows of a host's facts, cleaned; what changes by the minute is left out.
-fn harmless(facts: &Facts) -> Facts {
+fn harmless(facts: &Facts, used: &BTreeSet<String>) -> Facts {
     Facts {
         system: cleaned(&facts.system),
         kernel: cleaned(&facts.kernel),
@@ -51,6 +67,7 @@ fn harmless(facts: &Facts) -> Facts {
         tools: facts
             .tools
             .iter()
+            .filter(|(name, _)| used.contains(*name))
             .map(|(name, version)| (cleaned(name), cleaned(version)))
             .collect(),
         disks: facts
