@@ -19,7 +19,7 @@ Where several apply, the highest. Data goes to standard output, talk to standard
 #[derive(Debug, Parser)]
 #[command(name = "comeback", version, about, after_help = CODES, args_conflicts_with_subcommands = true)]
 pub struct Cli {
-    /// Hosts of the dashboard: [user@]name[:port], or local
+    /// Hosts of the dashboard: `[user@]name[:port]`, or local
     pub hosts: Vec<String>,
     /// Configuration file
     #[arg(long, global = true, value_name = "FILE")]

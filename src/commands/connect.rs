@@ -13,11 +13,11 @@ use crate::method::{Catalogue, HostInfo};
 use super::Context;
 
 /// A host by its name: `local`, or one over SSH.
-pub(super) async fn reach(context: &Context, name: &str) -> Result<SharedHost, HostError> {
+pub(super) async fn reach(name: &str) -> Result<SharedHost, HostError> {
     if name == "local" {
         return Ok(Arc::new(LocalHost::new()));
     }
-    let config = ssh::Config::in_home(&context.paths.home);
+    let config = ssh::Config::from_env();
     let host: SharedHost = ssh::connect(name, &config).await?;
     Ok(host)
 }
@@ -29,7 +29,7 @@ pub(super) async fn probe(
     tools: &[String],
     paths: &[String],
 ) -> Result<Connected, HostError> {
-    let host = reach(context, name).await?;
+    let host = reach(name).await?;
     let configured = context.config.host(name).state;
     let wanted = Wanted {
         tools,

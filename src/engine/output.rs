@@ -89,7 +89,16 @@ fn border(bytes: &[u8]) -> usize {
 
 fn chunk(step: &StepId, stream: Stream, offset: u64, bytes: Vec<u8>) -> LogChunk {
     use base64::Engine as _;
+    // A control character takes six in JSON; beyond a sixth of them base64 is the shorter one.
+    let odd = bytes
+        .iter()
+        .filter(|byte| matches!(byte, 0..=8 | 11 | 12 | 14..=31 | 127))
+        .count();
     let (text, base64) = match String::from_utf8(bytes) {
+        Ok(text) if odd * 6 > text.len() => {
+            let coded = base64::engine::general_purpose::STANDARD.encode(&text);
+            (None, Some(coded))
+        }
         Ok(text) => (Some(text), None),
         Err(odd) => {
             let coded = base64::engine::general_purpose::STANDARD.encode(odd.as_bytes());
@@ -110,6 +119,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_flood_of_nuls_is_told_as_base64() {
+        let mut batch = Batch::new(Stream::Out);
+        batch.push(0, &[0; 1000]);
+        let told = batch.take(&"s1".into(), true);
+        assert!(told[0].text.is_none() && told[0].bytes().unwrap().len() == 1000);
+    }
 
     proptest! {
         #[test]

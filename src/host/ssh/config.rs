@@ -24,7 +24,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// As ssh has it: under `HOME`, with `SSH_AUTH_SOCK` and `USER` (or `LOGNAME`).
+    /// As ssh has it: under `HOME`, with `SSH_AUTH_SOCK` and `USER` (or `LOGNAME`, or who this is by
+    /// the password file).
     #[must_use]
     pub fn from_env() -> Self {
         let var = |name| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -32,7 +33,7 @@ impl Config {
         let user = var("USER").or_else(|| var("LOGNAME"));
         Self {
             agent: var("SSH_AUTH_SOCK").map(PathBuf::from),
-            user: user.and_then(|user| user.into_string().ok()),
+            user: user.and_then(|user| user.into_string().ok()).or_else(login),
             global_known_hosts: vec![
                 "/etc/ssh/ssh_known_hosts".into(),
                 "/etc/ssh/ssh_known_hosts2".into(),
@@ -56,4 +57,15 @@ impl Config {
             ..Self::default()
         }
     }
+}
+
+/// The login name of this process's user.
+fn login() -> Option<String> {
+    let me = rustix::process::getuid().as_raw().to_string();
+    let file = std::fs::read_to_string("/etc/passwd").ok()?;
+    file.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == me).then(|| name.to_owned())
+    })
 }
