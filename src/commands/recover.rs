@@ -6,9 +6,8 @@ use std::path::Path;
 use crate::cli::RecoverArgs;
 use crate::engine::{Recovery, Source, still_out};
 use crate::event::{Intended, LeaveId};
-use crate::recording;
 
-use super::{CommandError, Context, connect, output};
+use super::{CommandError, Context, connect, output, report};
 
 /// Names what is left and nothing else; takes it away when asked.
 pub(super) async fn recover(context: &Context, args: RecoverArgs) -> Result<i32, CommandError> {
@@ -45,7 +44,7 @@ pub(super) async fn recover(context: &Context, args: RecoverArgs) -> Result<i32,
 }
 
 fn of_recording(file: &Path) -> Result<Vec<(String, Source)>, CommandError> {
-    let (session, _) = recording::load(file)?;
+    let session = report::load(file)?;
     let Some(header) = &session.header else {
         return Err(CommandError::Arguments(format!(
             "{}: it has no header",

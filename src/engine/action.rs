@@ -68,6 +68,12 @@ impl Acted {
         }
     }
 
+    /// A step that was stopped before it began.
+    pub fn stopped(began: Instant) -> Self {
+        let now = began.elapsed().as_secs_f64();
+        Self::new(EndState::Stopped, (now, now))
+    }
+
     /// A step that could not be carried through.
     pub fn failed(why: String, began: Instant) -> Self {
         let now = began.elapsed().as_secs_f64();
@@ -269,7 +275,7 @@ impl Run<'_> {
             None => None,
         };
         let launch = Launch {
-            stdin: self.stdin(step, context)?,
+            stdin: self.stdin(step)?,
             load: step.step.background == Some(method::Background::Load),
             ..Launch::default()
         };
@@ -351,11 +357,7 @@ impl Run<'_> {
     }
 
     // Secrets are made or asked for here, and go nowhere but into this.
-    fn stdin(
-        &mut self,
-        step: &ExpandedStep,
-        context: &Value,
-    ) -> Result<Option<Vec<u8>>, EngineError> {
+    fn stdin(&mut self, step: &ExpandedStep) -> Result<Option<Vec<u8>>, EngineError> {
         if let Some(Secret { name, ask }) = &step.step.secret {
             if ask.is_some() {
                 return Err(EngineError::Refused(format!(
@@ -378,7 +380,6 @@ impl Run<'_> {
             self.bound
                 .context(&self.names, &values, step.item.as_ref(), &step.step)
         };
-        let _ = context;
         let filling = Filling {
             bound: self.bound,
             step,
@@ -456,13 +457,13 @@ impl Run<'_> {
         let Some(background) = self.background.remove(name) else {
             return Err(EngineError::Refused(format!("{name:?} does not run")));
         };
-        let ended = self.end_of(background).await;
+        let ended = self.end_of(background, false).await;
         let mut acted = Acted::new(ended.end, (begin, self.now()));
         acted.end.cause = ended.cause;
         Ok(acted)
     }
 
-    async fn end_of(&self, background: Background) -> StepEnd {
+    async fn end_of(&self, background: Background, ours: bool) -> StepEnd {
         let Background {
             id,
             ok,
@@ -471,10 +472,15 @@ impl Run<'_> {
             handle,
             ..
         } = background;
-        let acted = match handle.await {
+        let mut acted = match handle.await {
             Ok(followed) => Acted::followed(&followed, clock, &ok),
             Err(why) => Acted::failed(why.to_string(), self.shared.began),
         };
+        // A load or server that goes on until the end is ended by us, and has not failed.
+        if ours && acted.end.end == EndState::Failed {
+            acted.end.end = EndState::Ok;
+            acted.end.cause = None;
+        }
         for (name, value, unit, resolution) in acted
             .figures
             .iter()
@@ -502,7 +508,7 @@ impl Run<'_> {
     pub async fn end_background(&mut self) {
         for (_, background) in std::mem::take(&mut self.background) {
             background.stopper.stop(PATIENCE).await;
-            self.end_of(background).await;
+            self.end_of(background, true).await;
         }
     }
 }

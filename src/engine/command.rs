@@ -169,6 +169,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
     };
     let mut flush = Tick::now();
     let mut ending: Option<JoinHandle<StopProof>> = None;
+    let mut proved: Option<Option<StopProof>> = None;
     let end = || {
         let stopper = stopper.clone();
         Some(tokio::spawn(async move { stopper.stop(PATIENCE).await }))
@@ -195,6 +196,14 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
                 ending = end();
             }
             Some(bytes) = looks.recv() => hearing.looked(bytes),
+            // A host that is not reached any more is not waited for.
+            proof = proof_of(&mut ending), if proved.is_none() => {
+                let gone = proof.as_ref().is_some_and(|proof| proof.gone);
+                proved = Some(proof);
+                if !gone {
+                    break;
+                }
+            }
         }
         if ending.is_none()
             && hearing
@@ -206,11 +215,23 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
             ending = end();
         }
     }
-    if let Some(ending) = ending {
-        let proof = ending.await;
-        hearing.proved(proof.ok());
+    match (proved, ending) {
+        (Some(proof), _) => hearing.proved(proof),
+        (None, Some(ending)) => {
+            let proof = ending.await.ok();
+            hearing.proved(proof);
+        }
+        (None, None) => {}
     }
     hearing.finish()
+}
+
+/// What came of a stop, once one was asked for.
+async fn proof_of(ending: &mut Option<JoinHandle<StopProof>>) -> Option<StopProof> {
+    match ending {
+        Some(ending) => ending.await.ok(),
+        None => std::future::pending().await,
+    }
 }
 
 /// Looks at a silent tool's target, until nobody listens any more.

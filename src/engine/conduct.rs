@@ -160,12 +160,12 @@ impl Stage {
             let dir = self.shared.session_dir(name);
             let supervisor = Supervisor::new(Arc::clone(&known.host), dir);
             supervisor.prepare().await?;
+            // From here on there is something to be taken away again.
+            let shared = &mut self.shared.supervisors;
+            shared.insert(name.clone(), Arc::new(supervisor.clone()));
             self.keepers.push(supervisor.keeper().await?);
             let mut facts = known.info.facts.clone();
             facts.overhead = Some(overhead(&supervisor).await?);
-            self.shared
-                .supervisors
-                .insert(name.clone(), Arc::new(supervisor));
             self.shared.teller.tell(What::Host(Box::new(HostChange {
                 host: name.clone(),
                 state: HostState::Up,

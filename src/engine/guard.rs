@@ -117,6 +117,12 @@ impl Weighed<'_> {
             ));
         };
         if !self.made_here(id) {
+            if self.relies_on.is_none() {
+                return refused(format!(
+                    "{} is not destroyed: the step relies on no proof of a copy, and this session did not make it",
+                    self.what
+                ));
+            }
             if !(self.subject.marked && self.is_the_subject()) {
                 return refused(format!(
                     "{} is not destroyed: this session did not make it, and it is no subject that bears a mark of comeback",

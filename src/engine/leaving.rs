@@ -50,7 +50,6 @@ pub(super) fn intended(
     step: &StepId,
     undo_filling: &Filling<'_>,
 ) -> Result<Intended, EngineError> {
-    debug_assert_eq!(FOUND, "found");
     Ok(Intended {
         run: run.clone(),
         step: step.clone(),

@@ -248,6 +248,7 @@ i=0; while [ $i -lt {created} ]; do put "new$i"; i=$((i+1)); done
 )
 i=0; while [ $i -lt {written} ]; do shift; i=$((i+1)); done
 i=0; while [ $i -lt {deleted} ]; do rm -- "$1"; shift; i=$((i+1)); done
+for f in new*; do if [ -e "$f" ] && [ "$(stat -c %s -- "$f")" != {each} ]; then echo "$f has not {each} bytes: is the disk full?" >&2; exit 1; fi; done
 n=$(ls | wc -l); if [ "$n" -ne {left} ]; then echo "$n files are left, not {left}" >&2; exit 1; fi
 sync
 echo "{written} overwritten, {deleted} deleted, {created} created, {each} bytes each""#,

@@ -20,6 +20,7 @@ use super::hashing::Kept;
 use super::leaving::{self, Open};
 use super::preview::{Filling, doing};
 use super::teller::About;
+use super::waiting::Waited;
 
 /// How a run ended.
 pub(super) struct Ended {
@@ -49,6 +50,8 @@ pub(super) struct Run<'a> {
     open: Vec<Open>,
     destroyed: bool,
     warned: bool,
+    /// Exit code of the error that ended a step.
+    exit: Option<i32>,
 }
 
 /// Why a run goes no further.
@@ -81,6 +84,7 @@ impl<'a> Run<'a> {
             open: Vec::new(),
             destroyed: false,
             warned: false,
+            exit: None,
         }
     }
 
@@ -155,7 +159,10 @@ impl<'a> Run<'a> {
             }
             Ok(end) => {
                 let cause = end.cause.map(|cause| format!("{}: {cause}", step.name));
-                let exit = if end.end == EndState::Stopped { 130 } else { 1 };
+                let exit = match end.end {
+                    EndState::Stopped => 130,
+                    _ => self.exit.take().unwrap_or(1),
+                };
                 Err(Halt {
                     end: end.end,
                     cause,
@@ -185,8 +192,10 @@ impl<'a> Run<'a> {
 
     /// One step, from the look at what is there to the look at what was left.
     async fn step(&mut self, step: &ExpandedStep) -> Result<StepEnd, EngineError> {
-        if let Some(pause) = step.pause {
-            super::waiting::time(pause, &self.shared.control).await;
+        if let Some(pause) = step.pause
+            && super::waiting::time(pause, &self.shared.control).await == Waited::Stopped
+        {
+            return Ok(Acted::stopped(self.shared.began).end);
         }
         let id = self.shared.teller.step_id();
         let context = self.context(step);
@@ -233,7 +242,10 @@ impl<'a> Run<'a> {
         let acted = match acted {
             Ok(acted) => acted,
             // The step has an end in the recording, whatever happened.
-            Err(why) => Acted::failed(why.to_string(), self.shared.began),
+            Err(why) => {
+                self.exit = Some(why.exit());
+                Acted::failed(why.to_string(), self.shared.began)
+            }
         };
         self.ended(step, &id, acted, &context, first_left).await
     }
@@ -338,6 +350,10 @@ impl<'a> Run<'a> {
         if step.step.background.is_none() || !end.end.is_good() {
             self.shared.teller.step(id, StepState::Ended(end.clone()));
         }
+        if step.step.background.is_some() && end.end.is_good() {
+            self.look_at_leaves(step, &end, first_left).await?;
+            return Ok(end);
+        }
         let stamps = end.host.as_ref();
         let host = self.bound.host(&step.step.on).to_owned();
         self.moments
@@ -381,6 +397,7 @@ impl<'a> Run<'a> {
                     .is_empty()
                 {
                     open.undone = true;
+                    self.proved.remove(undoes);
                     let dir = shared.session_dir(&open.intended.host);
                     leaving::gone(&shared.teller, known.host.as_ref(), &dir, open).await;
                 }
@@ -463,7 +480,7 @@ impl<'a> Run<'a> {
         if early && !copies {
             return None;
         }
-        if halt.end == EndState::Stopped && !copies {
+        if halt.end == EndState::Stopped && !copies && !self.destroyed {
             return None;
         }
         let what = if own {

@@ -9,7 +9,7 @@ use super::fragment::{Fragments, Placed, expand, line_of};
 use super::model::{Method, MethodDef, Need, Own, Step, StepDef};
 use super::template::{FOUND, Templates};
 use super::{MethodError, SubjectKind};
-use crate::event::Phase;
+use crate::event::{LeaveKind, Phase};
 use crate::progress;
 
 /// Names that every template may use.
@@ -297,6 +297,7 @@ struct Known<'a> {
     secrets: BTreeSet<String>,
     steps: BTreeMap<String, bool>,
     leaves: BTreeSet<String>,
+    copies: BTreeSet<String>,
     proved: BTreeSet<String>,
     hashes: BTreeSet<String>,
 }
@@ -315,6 +316,7 @@ impl<'a> Known<'a> {
             secrets: BTreeSet::new(),
             steps: BTreeMap::new(),
             leaves: BTreeSet::new(),
+            copies: BTreeSet::new(),
             proved: BTreeSet::new(),
             hashes: BTreeSet::new(),
         }
@@ -513,6 +515,9 @@ impl<'a> Known<'a> {
             undo.insert(FOUND.to_owned());
             self.template("leaves.undo", &leaves.undo, &undo)?;
             self.leaves.insert(leaves.id.clone());
+            if leaves.kind == LeaveKind::Copy {
+                self.copies.insert(leaves.id.clone());
+            }
         }
         if let Some(id) = step.undoes.as_ref().filter(|id| !self.leaves.contains(*id)) {
             return Err(format!("undoes: no step before leaves {id:?}"));
@@ -524,6 +529,9 @@ impl<'a> Known<'a> {
         if let Some(id) = &step.proves {
             if !self.leaves.contains(id) {
                 return Err(format!("proves: no step before leaves {id:?}"));
+            }
+            if !self.copies.contains(id) {
+                return Err(format!("proves: {id:?} is no copy (kind = \"copy\")"));
             }
             self.proved.insert(id.clone());
         }
@@ -541,6 +549,8 @@ impl<'a> Known<'a> {
             && matches!(step.action, Action::Run(_) | Action::Pipe(_))
         {
             return Err("a command in phase damage says what it destroys".to_owned());
+        } else if matches!(step.action, Action::Payload(Payload::Change { .. })) {
+            return Err("a change set says what it destroys".to_owned());
         }
         Ok(())
     }

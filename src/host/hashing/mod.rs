@@ -40,21 +40,6 @@ impl Manifest {
                 || (self.meta == other.meta && self.xattrs == other.xattrs))
     }
 
-    /// What both compare, in words.
-    #[must_use]
-    pub fn compares(&self, other: &Self) -> String {
-        let mut parts = vec!["sha256 of every file"];
-        if self.made_by == other.made_by {
-            if self.meta.is_some() && other.meta.is_some() {
-                parts.push("types, modes, owners, links");
-            }
-            if self.xattrs.is_some() && other.xattrs.is_some() {
-                parts.push("extended attributes");
-            }
-        }
-        parts.join(", ")
-    }
-
     /// The first differences of two manifests that were made in this process.
     #[must_use]
     pub fn differences(&self, other: &Self, most: usize) -> Vec<String> {

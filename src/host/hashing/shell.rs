@@ -76,7 +76,9 @@ fi"#,
             r#"find . -mindepth 1 \( -type d -printf 'd %m %U %G 0 %p\0' -o -type l -printf 'l %m %U %G 1 %p -> %l\0' -o -printf '%y %m %U %G %n %p\0' \) >"$l/found"
 LC_ALL=C sort -z <"$l/found" >"$l/meta""#
         } else {
-            r#"find . -mindepth 1 -exec stat -c '%F %a %u %g %h %N' {} + >"$l/found"
+            r#"find . -mindepth 1 -type d -exec stat -c '%F %a %u %g 0 %n' {} + >"$l/found"
+find . -mindepth 1 -type l -exec stat -c '%F %a %u %g 1 %N' {} + >>"$l/found"
+find . -mindepth 1 ! -type d ! -type l -exec stat -c '%F %a %u %g %h %n' {} + >>"$l/found"
 LC_ALL=C sort <"$l/found" >"$l/meta""#
         };
         let xattrs = if facts.tools.contains_key("getfattr") && is_gnu {

@@ -293,9 +293,11 @@ fn hash_all(
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let mut all = Vec::with_capacity(files.len());
         for worker in workers {
-            match worker.join() {
-                Ok(done) => all.extend(done?),
-                Err(_) => return Err(HashError::Stopped),
+            if let Ok(done) = worker.join() {
+                all.extend(done?)
+            } else {
+                let why = io::Error::other("a thread that hashes has failed");
+                return Err(fail(Path::new("."), why));
             }
         }
         Ok(all)
