@@ -294,7 +294,7 @@ fn hash_all(
         let mut all = Vec::with_capacity(files.len());
         for worker in workers {
             if let Ok(done) = worker.join() {
-                all.extend(done?)
+                all.extend(done?);
             } else {
                 let why = io::Error::other("a thread that hashes has failed");
                 return Err(fail(Path::new("."), why));
