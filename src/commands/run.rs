@@ -140,6 +140,16 @@ fn allowed(context: &Context, args: &RunArgs, prepared: &Prepared) -> Result<(),
             context.paths.config.display()
         )));
     }
+    let record = args
+        .record
+        .clone()
+        .unwrap_or_else(|| context.paths.recordings.join("x"));
+    for bound in &prepared.bounds {
+        let subject = &bound.binding.subject;
+        if bound.binding.host() == "local" && subject.kind == "dir" && !subject.own {
+            outside(&record, &subject.id)?;
+        }
+    }
     for (bound, check) in prepared.bounds.iter().zip(&prepared.checks) {
         if let Some(why) = check.refusal() {
             return Err(CommandError::Refused(format!(
@@ -185,4 +195,20 @@ async fn stop_on_signal(control: Control, live: Arc<Live>) {
         }
         control.stop();
     }
+}
+
+// A recording in the subject would change what is only read.
+fn outside(record: &Path, subject: &str) -> Result<(), CommandError> {
+    let real = |path: &Path| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let there = path.ancestors().find_map(|path| path.canonicalize().ok());
+        there.unwrap_or(path)
+    };
+    if real(record).starts_with(real(Path::new(subject))) {
+        return Err(CommandError::Refused(format!(
+            "the recording {} would stand in the subject {subject}, which is only read; say --record FILE outside of it",
+            record.display()
+        )));
+    }
+    Ok(())
 }

@@ -295,11 +295,13 @@ impl Run<'_> {
     fn following(&self, id: &StepId, host_name: &str) -> impl Fn() -> Following + use<> {
         let (teller, control) = (self.shared.teller.clone(), self.shared.control.clone());
         let (step, host, began) = (id.clone(), host_name.to_owned(), self.shared.began);
+        let secrets = self.secret_bytes();
         move || Following {
             teller: teller.clone(),
             step: step.clone(),
             host: host.clone(),
             control: control.clone(),
+            secrets: secrets.clone(),
             began,
             reader: None,
             expect: None,
@@ -354,6 +356,11 @@ impl Run<'_> {
                 About { step: Some(id), ..About::default() },
             );
         }
+    }
+
+    fn secret_bytes(&self) -> Vec<Vec<u8>> {
+        let all = self.secrets.values();
+        all.map(|secret| secret.to_string().into_bytes()).collect()
     }
 
     // Secrets are made or asked for here, and go nowhere but into this.

@@ -18,6 +18,7 @@ use crate::progress::lines::Lines;
 use crate::progress::{Finding, Reader};
 
 use super::control::Control;
+use super::mask::Mask;
 use super::output::Batch;
 use super::shell::text_of;
 use super::teller::{About, Teller};
@@ -40,6 +41,8 @@ pub(super) struct Following {
     /// The host that it runs on.
     pub host: String,
     pub control: Control,
+    /// Secrets that its output must not tell.
+    pub secrets: Vec<Vec<u8>>,
     /// The session's begin.
     pub began: Instant,
     pub reader: Option<Box<dyn Reader>>,
@@ -74,6 +77,7 @@ pub(super) struct Followed {
 
 struct Hearing {
     follow: Following,
+    masks: (Mask, Mask),
     lines: Lines,
     out: Batch,
     err: Batch,
@@ -140,6 +144,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
     let control = follow.control.clone();
     let stopper = job.stopper();
     let mut hearing = Hearing {
+        masks: (Mask::new(&follow.secrets), Mask::new(&follow.secrets)),
         lines: Lines::default(),
         out: Batch::new(Stream::Out),
         err: Batch::new(Stream::Err),
@@ -278,12 +283,21 @@ impl Hearing {
                 stream,
                 offset,
                 bytes,
-            } => self.output(stream, offset, &bytes),
+            } => {
+                let mask = if stream == Stream::Out {
+                    &mut self.masks.0
+                } else {
+                    &mut self.masks.1
+                };
+                let (offset, bytes) = mask.take(offset, &bytes);
+                self.output(stream, offset, &bytes);
+            }
             Heard::Gap {
                 stream,
                 offset,
                 bytes,
             } => {
+                self.unmask();
                 self.flush(true);
                 let step = self.follow.step.clone();
                 self.follow.teller.tell(What::Gap(Gap {
@@ -317,6 +331,9 @@ impl Hearing {
     }
 
     fn output(&mut self, stream: Stream, offset: u64, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
         let batch = match stream {
             Stream::Out => &mut self.out,
             Stream::Err => &mut self.err,
@@ -448,7 +465,15 @@ impl Hearing {
         self.progress(&finding);
     }
 
+    fn unmask(&mut self) {
+        let (offset, bytes) = self.masks.0.finish();
+        self.output(Stream::Out, offset, &bytes);
+        let (offset, bytes) = self.masks.1.finish();
+        self.output(Stream::Err, offset, &bytes);
+    }
+
     fn finish(mut self) -> Followed {
+        self.unmask();
         let mut found = Vec::new();
         let (reader, last) = (&mut self.follow.reader, &mut self.last_error);
         self.lines.finish(|line| {

@@ -127,6 +127,13 @@ impl Sitting {
         }
     }
 
+    // By name: secrets are made or asked for while it runs.
+    fn masked(&self) -> Vec<String> {
+        let steps = self.bounds.iter().flat_map(|bound| &bound.method.steps);
+        let names = steps.filter_map(|step| step.secret.as_ref());
+        names.map(|secret| secret.name.clone()).collect()
+    }
+
     fn header(&self) -> Header {
         let facts: BTreeMap<String, Facts> = self
             .hosts
@@ -141,7 +148,7 @@ impl Sitting {
             session: self.session.clone(),
             plan: self.plan.clone(),
             facts,
-            masked: Vec::new(),
+            masked: self.masked(),
         }
     }
 }
@@ -252,7 +259,7 @@ impl Stage {
 
     async fn runs(&mut self) -> End {
         let total = self.plan.runs.len();
-        let (mut good, mut proofs) = (0, true);
+        let (mut good, mut proofs, mut left) = (0, true, false);
         for (at, planned) in self.plan.runs.iter().enumerate() {
             self.shared.control.may_go_on().await;
             if self.shared.control.is_stopped() {
@@ -298,6 +305,13 @@ impl Stage {
                 }
             }
             proofs &= ended.proved;
+            left |= ended.exit != 0;
+        }
+        if left {
+            return End {
+                exit: 1,
+                reason: format!("{good} of {total} runs done; not everything could be taken away"),
+            };
         }
         if proofs {
             End {

@@ -116,7 +116,9 @@ impl Weighed<'_> {
                 self.what
             ));
         };
-        if !self.made_here(id) {
+        if self.made_here(id) {
+            self.really_inside(id).await?;
+        } else {
             if self.relies_on.is_none() {
                 return refused(format!(
                     "{} is not destroyed: the step relies on no proof of a copy, and this session did not make it",
@@ -155,6 +157,39 @@ impl Weighed<'_> {
             .strip_prefix(self.scratch)
             .is_some_and(|rest| rest.starts_with('/') && !rest.split('/').any(|part| part == ".."));
         inside || self.made.contains(id)
+    }
+
+    // A link in the scratch folder may lead out of it.
+    async fn really_inside(&self, id: &str) -> Result<(), EngineError> {
+        if !id.starts_with(self.scratch) {
+            return Ok(());
+        }
+        let parent = id
+            .rsplit_once('/')
+            .map_or(self.scratch, |(parent, _)| parent);
+        let real = |path: &str| format!("$(cd -- {} 2>/dev/null && pwd -P && echo .)", quote(path));
+        let text = format!(
+            "s={}; p={}; printf '%s\\001%s' \"$s\" \"$p\"",
+            real(self.scratch),
+            real(parent)
+        );
+        let patience = Duration::from_mins(1);
+        let said = script(self.host, "look where the target stands", &text, patience).await?;
+        let (scratch, parent) = said.split_once('\u{1}').unwrap_or((&said, ""));
+        let (scratch, parent) = (
+            scratch.trim_end_matches("\n."),
+            parent.trim_end_matches("\n."),
+        );
+        // What is not there has been taken away already.
+        if parent.is_empty()
+            || (!scratch.is_empty() && super::preflight::is_inside(parent, scratch))
+        {
+            return Ok(());
+        }
+        Err(EngineError::Refused(format!(
+            "{} is not destroyed: it stands in {parent}, outside of the scratch folder {scratch}",
+            self.what
+        )))
     }
 
     async fn still_the_same(&self, id: &str) -> Result<(), EngineError> {

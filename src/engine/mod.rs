@@ -15,6 +15,7 @@ mod hashing;
 mod journal;
 mod leaving;
 mod lock;
+mod mask;
 mod output;
 mod payload;
 mod preflight;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::event::{BindingId, Bytes, Clock, Subject};
 use crate::host::{Host, HostError, ask};
-use crate::method::{Action, Bound, MethodError};
+use crate::method::{Action, Bound, MethodError, SettingValue};
 
 use super::conduct::Hosts;
 use super::guard::Confirmation;
@@ -203,7 +203,7 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
     if named {
         let _ = write!(
             text,
-            "d={}; if [ ! -d \"$d\" ]; then echo none; elif [ ! -r \"$d\" ]; then echo closed; else echo open; fi\n(cd -- \"$d\" 2>/dev/null && pwd -P) | tr '\\n' '\\001'; echo\n[ -e \"$d/.comeback-subject\" ] && echo marked || echo plain\nif command -v timeout >/dev/null 2>&1; then timeout 20 du -sk -- \"$d\" 2>/dev/null; else du -sk -- \"$d\" 2>/dev/null; fi | awk '{{ print $1 }}' | grep . || echo unknown\n",
+            "d={}; if [ -L \"${{d%/}}\" ]; then echo link; elif [ ! -d \"$d\" ]; then echo none; elif [ ! -r \"$d\" ]; then echo closed; else echo open; fi\n(cd -- \"$d\" 2>/dev/null && pwd -P) | tr '\\n' '\\001'; echo\n[ -e \"$d/.comeback-subject\" ] && echo marked || echo plain\nif command -v timeout >/dev/null 2>&1; then timeout 20 du -sk -- \"$d\" 2>/dev/null; else du -sk -- \"$d\" 2>/dev/null; fi | awk '{{ print $1 }}' | grep . || echo unknown\n",
             quote(&subject.id)
         );
     }
@@ -240,6 +240,14 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
                 Gravity::Refused,
                 format!("{}: the subject {id} is no directory there", host.name()),
             ),
+            // A copy of a link is no copy of what it leads to.
+            "link" => check.find(
+                Gravity::Refused,
+                format!(
+                    "{}: the subject {id} is a symbolic link; name the directory itself: {at}",
+                    host.name()
+                ),
+            ),
             _ => check.find(
                 Gravity::Refused,
                 format!("{}: the subject {id} cannot be read", host.name()),
@@ -248,16 +256,28 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
         check.marked = mark == "marked";
         check.bytes = size.parse().ok().map(|kib: u64| Bytes(kib * 1024));
         overlap(&at, &scratch_at, check);
+        let role = bound.method.roles.first().map_or("source", String::as_str);
+        if let Some(info) = bound.hosts.get(role)
+            && is_inside(&info.facts.state, &at)
+            && !at.is_empty()
+        {
+            check.find(
+                Gravity::Refused,
+                format!(
+                    "{}: the state folder {} stands in the subject {at}, which is only read",
+                    host.name(),
+                    info.facts.state
+                ),
+            );
+        }
         if check.bytes.is_none() && check.refusal().is_none() {
             check.find(
                 Gravity::Warning,
                 format!("{}: {id} could not be counted within 20 s; whether it fits into {} is not known", host.name(), bound.sandbox),
             );
         }
-    } else if let Some(size) = bound.settings.get("size") {
-        check.bytes = u64::try_from(size.value().as_i64().unwrap_or(0))
-            .ok()
-            .map(Bytes);
+    } else if let Some(SettingValue::Bytes(size)) = bound.settings.get("size") {
+        check.bytes = Some(Bytes(*size));
     }
     room(
         bound,
@@ -268,23 +288,33 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
     Ok(())
 }
 
+/// Whether one absolute path is the other, or below it.
+pub(crate) fn is_inside(inner: &str, outer: &str) -> bool {
+    inner
+        .strip_prefix(outer.trim_end_matches('/'))
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 // A scratch folder in the subject would be copied into itself, and would change what is only read.
 fn overlap(subject: &str, scratch: &str, check: &mut Check) {
-    let [subject, scratch] =
-        [subject, scratch].map(|path| path.strip_suffix('\u{1}').unwrap_or(path));
-    let inside = |inner: &str, outer: &str| {
-        inner
-            .strip_prefix(outer.trim_end_matches('/'))
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    if !subject.is_empty() && inside(scratch, subject) {
+    if !subject.is_empty() && is_inside(scratch, subject) {
         check.find(Gravity::Refused, format!("the scratch folder would stand in the subject {}, which is only read; say --sandbox DIR outside of it", subject.replace('\u{1}', "\n")));
     }
 }
 
 fn room(bound: &Bound, check: &mut Check, free: Option<Bytes>, host: &str) {
     check.free = free;
-    let Some(needed) = check.bytes.and_then(|bytes| bound.room(bytes.0)).map(Bytes) else {
+    let Some(bytes) = check.bytes.filter(|_| bound.method.room.is_some()) else {
+        return;
+    };
+    let Some(needed) = bound.room(bytes.0).map(Bytes) else {
+        check.find(
+            Gravity::Refused,
+            format!(
+                "{host}: what {bytes} need in {} is more than can be counted",
+                bound.sandbox
+            ),
+        );
         return;
     };
     check.room = Some(needed);

@@ -159,7 +159,11 @@ async fn look(
         supervisor,
     };
     for (leave, intended) in open.into_iter().rev() {
-        let found = leaving::look(connected.host.as_ref(), &intended.find).await?;
+        // What cannot be looked for may be there, and holds up nothing else.
+        let found = match leaving::look(connected.host.as_ref(), &intended.find).await {
+            Err(EngineError::Script { why, .. }) => format!("(it cannot be looked for: {why})"),
+            found => found?,
+        };
         if !found.is_empty() {
             recovery.left.push(Leftover {
                 leave,

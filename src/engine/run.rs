@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
                 end: EndState::Warnings,
                 cause: None,
                 proved: self.restored == Some(true),
-                exit: 0,
+                exit: self.exit.unwrap_or(0),
             },
             None => Ended {
                 end: EndState::Ok,
@@ -466,6 +466,7 @@ impl<'a> Run<'a> {
         leaving::unwind(self.shared, &mut self.open, keep.as_deref()).await;
         if halt.is_none() && self.open.iter().any(|open| !open.undone) {
             self.warned = true;
+            self.exit = Some(1);
         }
     }
 

@@ -113,6 +113,7 @@ pub fn tree_script(root: &str, lists: &Lists, facts: &Facts) -> String {
 l={lists}
 mkdir -p -m 700 -- "$l"
 {SHA}
+if [ -L {root} ]; then printf '%s: a link to a folder proves nothing about a copy\n' {root} >&2; exit 1; fi
 cd -- {root}
 {files}
 for p in "$l"/part.*; do if [ -e "$p" ]; then cat "$p"; fi; done >"$l/lines"

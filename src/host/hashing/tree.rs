@@ -131,6 +131,11 @@ pub fn hash_tree(
     stop: &CancellationToken,
     counted: &Counted,
 ) -> Result<Manifest, HashError> {
+    let about = fs::symlink_metadata(root).map_err(|why| fail(root, why))?;
+    if !about.is_dir() {
+        let why = io::Error::other("it is no folder; a link to one proves nothing about a copy");
+        return Err(fail(root, why));
+    }
     let mut walk = Walk::default();
     walk.folder(root, b".", stop)?;
     let total = walk.files.iter().map(|entry| entry.size).sum();
