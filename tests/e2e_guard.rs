@@ -308,3 +308,19 @@ fn what_lies_outside_of_the_scratch_folder_is_not_its_own() {
     }
     world.assert_empty();
 }
+
+#[test]
+fn a_link_out_of_the_scratch_folder_leads_to_a_refusal() {
+    let world = World::new();
+    let precious = world.path("precious");
+    fs::create_dir_all(precious.join("x")).unwrap();
+    let link = format!(
+        "\n[[step]]\nname = \"link\"\nphase = \"prepare\"\nrun = \"ln -s {} {{{{ box }}}}/l\"\n",
+        precious.display()
+    );
+    let destroy = "\n[[step]]\nname = \"destroy\"\nphase = \"damage\"\nrun = \"rm -rf -- {{ box }}/l/x\"\ndestroys = { what = \"dir:{{ box }}/l/x\" }\n";
+    world.method("sly", &[HEAD, &link, destroy].concat());
+    let (run, _) = world.session("r.jsonl", &["--method", "sly", "--reps", "1"]);
+    assert_eq!(run.code, 4, "{}", run.err);
+    assert!(precious.join("x").is_dir());
+}

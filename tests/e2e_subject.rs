@@ -254,3 +254,54 @@ fn a_subject_that_is_not_there_or_no_folder_is_refused() {
     }
     world.assert_empty();
 }
+
+#[test]
+fn a_link_as_subject_is_refused() {
+    // `cp -a LINK` copies the link: the copy would be the original, and its proof worth nothing.
+    let (world, root) = planted();
+    std::os::unix::fs::symlink(&root, world.path("link")).unwrap();
+    let link = subject(&world.path("link"));
+    let (run, _) = world.session("r.jsonl", &["--method", "files-cp", "--subject", &link]);
+    run.assert_refused(4, &["symbolic link", "link"]);
+    world.assert_empty();
+}
+
+#[test]
+fn a_recording_in_the_subject_is_refused() {
+    let (world, root) = planted();
+    let before = tree::look(&root);
+    let record = root.join("r.jsonl");
+    let record = record.to_str().unwrap();
+    let named = subject(&root);
+    let arguments = [
+        "run",
+        "--method",
+        "files-cp",
+        "--subject",
+        &named,
+        "--record",
+        record,
+    ];
+    world
+        .run(&arguments)
+        .assert_refused(4, &["recording", "--record"]);
+    assert_eq!(tree::look(&root), before);
+}
+
+#[test]
+fn room_that_cannot_be_counted_is_refused() {
+    let world = World::new();
+    for size in ["999EiB", "15EiB", "7EiB", "1PiB"] {
+        let size = format!("size={size}");
+        let arguments = [
+            "run", "--method", "files-cp", "--set", &size, "--record", "r.jsonl",
+        ];
+        let refused = world.run(&arguments);
+        assert!(
+            [2, 4].contains(&refused.code),
+            "{size}: {} {}",
+            refused.code,
+            refused.err
+        );
+    }
+}

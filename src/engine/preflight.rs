@@ -211,7 +211,13 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
     let said = text_of(&answer.out);
     let mut lines = said.lines();
     let mut next = || lines.next().unwrap_or_default().to_owned();
-    let (state, scratch_at, free) = (next(), next(), next());
+    // A line end in a path comes as another character.
+    let path = |line: String| {
+        line.strip_suffix('\u{1}')
+            .unwrap_or(&line)
+            .replace('\u{1}', "\n")
+    };
+    let (state, scratch_at, free) = (next(), path(next()), next());
     match state.as_str() {
         "open" => {}
         "none" => check.find(
@@ -232,7 +238,7 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
         ),
     }
     if named {
-        let (state, at, mark, size) = (next(), next(), next(), next());
+        let (state, at, mark, size) = (next(), path(next()), next(), next());
         let id = &subject.id;
         match state.as_str() {
             "open" => {}
