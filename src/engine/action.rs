@@ -237,6 +237,7 @@ impl Run<'_> {
         Ok(Acted::waited(waited, (begin, self.now())))
     }
 
+    /// A host of the session, by its name.
     pub fn connected(&self, name: &str) -> Result<crate::host::SharedHost, EngineError> {
         let known = self.shared.hosts.get(name);
         known

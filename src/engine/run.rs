@@ -207,7 +207,7 @@ impl<'a> Run<'a> {
         let doing = doing(self.bound, step, &context, self.planned.rep)?;
         let destroys = filling.destroys()?;
         let host_name = self.bound.host(&step.step.on).to_owned();
-        let host = self.host(&host_name)?;
+        let host = self.connected(&host_name)?;
         self.remember_targets(step).await?;
         let first_left = self.open.len();
         self.announce(step, &id, &filling, host.as_ref()).await?;
@@ -319,7 +319,7 @@ impl<'a> Run<'a> {
                 continue;
             };
             if let Some(("dir" | "subvolume", path)) = destroys.what.split_once(':') {
-                let host = self.host(self.bound.host(&later.step.on))?;
+                let host = self.connected(self.bound.host(&later.step.on))?;
                 all.insert(path.to_owned(), identity(host.as_ref(), path).await?);
             }
         }
@@ -493,14 +493,6 @@ impl<'a> Run<'a> {
             "the run {}; it may be needed to bring {what} back",
             halt.end
         ))
-    }
-
-    fn host(&self, name: &str) -> Result<crate::host::SharedHost, EngineError> {
-        self.shared
-            .hosts
-            .get(name)
-            .map(|known| std::sync::Arc::clone(&known.host))
-            .ok_or_else(|| EngineError::Refused(format!("the host {name:?} is not connected")))
     }
 
     pub fn context(&self, step: &ExpandedStep) -> Value {
