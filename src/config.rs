@@ -24,6 +24,10 @@ pub struct HostConfig {
     pub read_only: bool,
     /// State folder on it; where it is absent, the usual one.
     pub state: Option<String>,
+    /// The command through which everything runs there, e.g. `sudo -n`.
+    pub r#become: Option<String>,
+    /// Use the old algorithms too, which are weak.
+    pub legacy: bool,
 }
 
 /// Where things live on this machine.
@@ -115,16 +119,39 @@ impl Config {
         })
     }
 
-    /// Settings of a host.
+    /// Settings of a host: those of what was typed, else of the name in it, so that
+    /// `root@nas:22` is still the `nas` that is read-only.
     #[must_use]
-    pub fn host(&self, name: &str) -> HostConfig {
-        self.host.get(name).cloned().unwrap_or_default()
+    pub fn host(&self, typed: &str) -> HostConfig {
+        let bare = bare_name(typed);
+        let found = self.host.get(typed).or_else(|| self.host.get(bare));
+        found.cloned().unwrap_or_default()
+    }
+}
+
+/// The name in `[user@]name[:port]`.
+fn bare_name(typed: &str) -> &str {
+    let name = typed.rsplit_once('@').map_or(typed, |(_, name)| name);
+    match name.strip_prefix('[') {
+        Some(inner) => inner.split(']').next().unwrap_or(inner),
+        None => name.split(':').next().unwrap_or(name),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_login_name_or_a_port_does_not_lift_what_is_set_for_a_host() {
+        let text = "[host.nas]\nread_only = true\n[host.\"ann@nas\"]\n[host.\"fe80::1\"]\nread_only = true\n";
+        let config: Config = toml::from_str(text).unwrap();
+        for typed in ["nas", "root@nas", "root@nas:2222", "nas:22", "[fe80::1]:22"] {
+            assert!(config.host(typed).read_only, "{typed}");
+        }
+        assert!(!config.host("ann@nas").read_only);
+        assert!(!config.host("nas2").read_only);
+    }
 
     #[test]
     fn a_wrong_key_is_named_with_its_line() {

@@ -3,6 +3,7 @@
 //! A recording is a file of these, a line a JSON object; `docs/recording.md`
 //! describes the format. Nothing here knows of hosts, methods or screens.
 
+mod asking;
 mod chunk;
 mod closing;
 mod facts;
@@ -22,6 +23,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use asking::{Answer, Asker, Nobody, Question, QuestionKind, Secret};
 pub use closing::{End, Level, Note};
 pub use facts::{DiskFact, Facts, FilesystemFact, HostChange, HostState};
 pub use figures::{Proof, Published, Sample, Space};

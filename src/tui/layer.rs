@@ -81,6 +81,8 @@ pub enum Purpose {
     Destroy(Named, Choice),
     /// The name that a question asks for.
     Name(AskId, String),
+    /// Text that a question asks for.
+    Text(AskId),
     /// A secret that a question asks for.
     Secret(AskId),
 }

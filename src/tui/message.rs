@@ -1,10 +1,8 @@
 //! What comes into the dashboard, and what goes out.
 
-use std::fmt;
-
 use crossterm::event::KeyEvent;
 
-use crate::event::{AskId, Nanos};
+use crate::event::{Answer, AskId, Nanos, Question};
 
 use super::offer::{Choice, Offer};
 
@@ -25,8 +23,8 @@ pub enum Message {
     Offer(Box<Offer>),
     /// The engine works on the session: show it.
     Began,
-    /// A question to the operator.
-    Ask(Question),
+    /// A question to the operator, and its id.
+    Ask(AskId, Question),
     /// A question is settled in another way.
     Settled(AskId),
     /// Something to be said on the line at the bottom.
@@ -113,54 +111,6 @@ pub struct ReplayState {
     pub paused: bool,
 }
 
-/// A question to the operator.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// Its id.
-    pub ask: AskId,
-    /// One line.
-    pub title: String,
-    /// What there is to know: a fingerprint, what is destroyed.
-    pub lines: Vec<String>,
-    /// What kind of answer it wants.
-    pub kind: QuestionKind,
-}
-
-/// What kind of answer a question wants.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum QuestionKind {
-    /// Yes or no; no unless yes is chosen.
-    YesNo {
-        /// What saying yes does, in a few words.
-        yes: String,
-    },
-    /// This text, exactly.
-    Name(String),
-    /// Text that is not shown.
-    Secret,
-}
-
-/// An answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// No, or nothing was entered.
-    No,
-    /// Yes, or the name was typed.
-    Yes,
-    /// What was entered, not to be shown.
-    Secret(Secret),
-}
-
-/// Text that is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(pub String);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
-
 /// Why the dashboard is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
@@ -174,18 +124,4 @@ pub enum Ended {
     Terminated,
     /// SIGHUP, or the terminal is gone.
     HungUp,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_secret_is_not_printed() {
-        let effect = Effect::Confirm {
-            ask: "a1".into(),
-            answer: Answer::Secret(Secret("hunter2".into())),
-        };
-        assert!(!format!("{effect:?}").contains("hunter2"));
-    }
 }

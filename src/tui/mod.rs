@@ -32,9 +32,7 @@ mod tests;
 
 pub use app::{Channels, Feed, Start, run};
 pub use keys::{Action, Bind, Chord, Context, KEYS};
-pub use message::{
-    Answer, Effect, Ended, Message, Player, Question, QuestionKind, ReplayState, Secret,
-};
+pub use message::{Effect, Ended, Message, Player, ReplayState};
 pub use model::Model;
 pub use offer::{
     Choice, HostOffer, MethodOffer, Named, Offer, Picked, PreviewLine, Room, SettingKind,

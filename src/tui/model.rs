@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use chrono::FixedOffset;
 
-use crate::event::{Nanos, Order, RunId};
+use crate::event::{AskId, Nanos, Order, Question, RunId};
 use crate::session::{RunView, Session};
 
 use super::keys::Context;
 pub use super::layer::{Decision, Dialog, Entry, Layer, Purpose};
-use super::message::{Question, ReplayState};
+use super::message::ReplayState;
 use super::offer::{MethodOffer, Named, Offer, Picked};
 use super::query::Query;
 use super::runlog::At;
@@ -281,8 +281,8 @@ impl Model {
     }
 
     /// Asks a question.
-    pub fn ask(&mut self, question: Question) {
-        self.layers.push(super::update::layer_of(question));
+    pub fn ask(&mut self, ask: AskId, question: Question) {
+        self.layers.push(super::update::layer_of(ask, question));
     }
 }
 

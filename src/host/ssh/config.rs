@@ -1,10 +1,14 @@
 //! Where the operator's own SSH files are.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::event::{Asker, Nobody};
 
 /// Where to look for what OpenSSH keeps for an operator. The program takes
 /// [`Config::from_env`]; a test brings files of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone)]
 pub struct Config {
     /// The home folder, which `~` stands for.
     pub home: Option<PathBuf>,
@@ -21,6 +25,27 @@ pub struct Config {
     pub agent: Option<PathBuf>,
     /// Login name, where neither the target nor the configuration file has one.
     pub user: Option<String>,
+    /// Hosts, as they are named, with which the old algorithms are used too.
+    pub legacy: BTreeSet<String>,
+    /// Who answers what a login asks: an unknown host key, a passphrase, a password.
+    pub asker: Arc<dyn Asker>,
+}
+
+impl Default for Config {
+    /// No files, and nobody to ask.
+    fn default() -> Self {
+        Self {
+            home: None,
+            file: None,
+            known_hosts: Vec::new(),
+            global_known_hosts: Vec::new(),
+            identities: Vec::new(),
+            agent: None,
+            user: None,
+            legacy: BTreeSet::new(),
+            asker: Arc::new(Nobody),
+        }
+    }
 }
 
 impl Config {

@@ -6,13 +6,13 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::super::keys::KEYS;
-use super::super::message::{Message, Question, QuestionKind, ReplayState};
+use super::super::message::{Message, ReplayState};
 use super::super::model::{Model, Pane, Screen};
 use super::super::{update, view};
 use super::fixture::Tale;
 use super::offers::offer;
 use super::snapshot::model;
-use crate::event::{Level, Nanos, ProgressKind, Stream};
+use crate::event::{Level, Nanos, ProgressKind, Question, QuestionKind, Stream};
 use crate::session::Session;
 
 fn show(model: &Model, session: &Session, size: (u16, u16)) {
@@ -64,20 +64,21 @@ fn key() -> impl Strategy<Value = Message> {
 }
 
 fn message() -> impl Strategy<Value = Message> {
-    let question = (0_usize..3).prop_map(|kind| {
+    let question = (0_usize..4).prop_map(|kind| {
         let kind = match kind {
             0 => QuestionKind::YesNo {
                 yes: "trust it".into(),
             },
             1 => QuestionKind::Name("web".into()),
+            2 => QuestionKind::Text,
             _ => QuestionKind::Secret,
         };
-        Message::Ask(Question {
-            ask: "a1".into(),
+        let question = Question {
             title: "漢字?".into(),
             lines: vec!["x".repeat(300)],
             kind,
-        })
+        };
+        Message::Ask("a1".into(), question)
     });
     prop_oneof![
         12 => key(),

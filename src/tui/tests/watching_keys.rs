@@ -54,14 +54,13 @@ fn named(name: &str) -> KeyEvent {
 }
 
 mod tests {
-    use super::super::super::message::{
-        Answer, Ended, Player, Question, QuestionKind, ReplayState, Secret,
-    };
+    use super::super::super::message::{Ended, Player, ReplayState};
     use super::super::super::model::{Figures, Layer, Leave, Pane, Screen};
     use super::super::fixture::Tale;
     use super::super::snapshot::model;
     use super::*;
     use crate::event::{ActKind, EndState, Nanos, ProgressKind, What};
+    use crate::event::{Answer, Question, QuestionKind};
 
     fn watching() -> (Tale, Model) {
         let (tale, _) = Tale::restoring(ProgressKind::Exact);
@@ -346,12 +345,11 @@ mod tests {
         let (tale, mut model) = watching();
         let ask = |model: &mut Model, kind| {
             let question = Question {
-                ask: "a1".into(),
                 title: "Trust it?".into(),
                 lines: vec!["SHA256:x".into()],
                 kind,
             };
-            update(model, &tale.session, Message::Ask(question));
+            update(model, &tale.session, Message::Ask("a1".into(), question));
         };
         let answer = |answer| {
             [Effect::Confirm {
@@ -359,6 +357,7 @@ mod tests {
                 answer,
             }]
         };
+        let entered = |text: &str| Answer::Entered(text.to_owned().into());
         let yes_no = || QuestionKind::YesNo {
             yes: "trust it".into(),
         };
@@ -388,7 +387,15 @@ mod tests {
         );
         ask(&mut model, QuestionKind::Secret);
         let secret = press(&mut model, &tale.session, "pä ß<enter>");
-        assert_eq!(secret, answer(Answer::Secret(Secret("pä ß".into()))));
+        assert_eq!(secret, answer(entered("pä ß")));
+        ask(&mut model, QuestionKind::Text);
+        let text = press(&mut model, &tale.session, "<enter>");
+        assert_eq!(text, answer(entered("")), "an empty text is one");
+        ask(&mut model, QuestionKind::Secret);
+        assert_eq!(
+            press(&mut model, &tale.session, "x<esc>"),
+            answer(Answer::No)
+        );
         ask(&mut model, QuestionKind::Secret);
         update(&mut model, &tale.session, Message::Settled("a1".into()));
         assert!(model.layers.is_empty());

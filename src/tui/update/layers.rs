@@ -3,11 +3,11 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use tui_input::{Input, InputRequest};
 
-use crate::event::AskId;
+use crate::event::{Answer, AskId, Question, QuestionKind};
 use crate::session::Session;
 
 use super::super::keys::Action;
-use super::super::message::{Answer, Effect, Ended, Question, QuestionKind, Secret};
+use super::super::message::{Effect, Ended};
 use super::super::model::{Decision, Dialog, Entry, Layer, Leave, Model, Purpose};
 use super::super::offer::Picked;
 use super::super::{layout, screens};
@@ -17,13 +17,8 @@ use super::{log, picking};
 const LONGEST: usize = 1024;
 
 /// What shows a question.
-pub(in super::super) fn layer_of(question: Question) -> Layer {
-    let Question {
-        ask,
-        title,
-        lines,
-        kind,
-    } = question;
+pub(in super::super) fn layer_of(ask: AskId, question: Question) -> Layer {
+    let Question { title, lines, kind } = question;
     let entry = |purpose| {
         Layer::Entry(Box::new(Entry {
             purpose,
@@ -44,6 +39,7 @@ pub(in super::super) fn layer_of(question: Question) -> Layer {
             at: 0,
         }),
         QuestionKind::Name(name) => entry(Purpose::Name(ask, name)),
+        QuestionKind::Text => entry(Purpose::Text(ask)),
         QuestionKind::Secret => entry(Purpose::Secret(ask)),
     }
 }
@@ -59,7 +55,7 @@ pub(super) fn ask_of(layer: &Layer) -> Option<&AskId> {
                 _ => None,
             }),
         Layer::Entry(entry) => match &entry.purpose {
-            Purpose::Name(ask, _) | Purpose::Secret(ask) => Some(ask),
+            Purpose::Name(ask, _) | Purpose::Text(ask) | Purpose::Secret(ask) => Some(ask),
             _ => None,
         },
         _ => None,
@@ -178,16 +174,10 @@ fn accept(model: &mut Model, session: &Session) -> Vec<Effect> {
                 answer: Answer::Yes,
             }];
         }
-        Purpose::Secret(ask) if text.is_empty() => {
+        Purpose::Text(ask) | Purpose::Secret(ask) => {
             return vec![Effect::Confirm {
                 ask,
-                answer: Answer::No,
-            }];
-        }
-        Purpose::Secret(ask) => {
-            return vec![Effect::Confirm {
-                ask,
-                answer: Answer::Secret(Secret(text)),
+                answer: Answer::Entered(text.into()),
             }];
         }
     }
@@ -206,7 +196,7 @@ fn cancel(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     match entry.purpose {
-        Purpose::Name(ask, _) | Purpose::Secret(ask) => {
+        Purpose::Name(ask, _) | Purpose::Text(ask) | Purpose::Secret(ask) => {
             let answer = Answer::No;
             return vec![Effect::Confirm { ask, answer }];
         }

@@ -39,8 +39,8 @@ pub fn update(model: &mut Model, session: &Session, message: Message) -> Vec<Eff
             began(model);
             Vec::new()
         }
-        Message::Ask(question) => {
-            model.ask(question);
+        Message::Ask(ask, question) => {
+            model.ask(ask, question);
             Vec::new()
         }
         Message::Settled(ask) => {
