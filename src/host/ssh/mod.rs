@@ -9,6 +9,8 @@
 mod algorithms;
 mod certificate;
 mod channel;
+#[cfg(test)]
+mod compared;
 mod config;
 mod connection;
 mod expand;
@@ -28,6 +30,7 @@ mod pool;
 mod quote;
 mod route;
 mod ssh_config;
+mod ssh_lines;
 mod target;
 mod text;
 mod transport;

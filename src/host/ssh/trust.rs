@@ -9,7 +9,7 @@ use super::certificate;
 use super::host_key::HostKey;
 use super::host_names::Names;
 use super::known_hosts::{self, Known, KnownHosts, Mark};
-use super::policy::Strict;
+use super::policy::{Policy, Strict};
 use super::route::Route;
 
 /// What is needed to judge the key that a host offers.
@@ -19,7 +19,7 @@ pub(super) struct Trust {
     known: KnownHosts,
     /// Keys that the operator has taken for this run of the program alone.
     taken: Vec<HostKey>,
-    strict: Strict,
+    policy: Policy,
     /// The file that a new line would go into.
     file: Option<PathBuf>,
     /// The command that asks about an unknown key and writes the line.
@@ -66,7 +66,7 @@ impl Trust {
             names: route.names.clone(),
             known,
             taken,
-            strict: route.policy.strict,
+            policy: route.policy.clone(),
             file: route.known_hosts.first().cloned(),
             ssh: route.ssh(),
         })
@@ -103,7 +103,7 @@ impl Trust {
         if with(true).any(|known| known.key == *offered) {
             return Ok(());
         }
-        Err(Doubt::Unknown(self.unknown(offered, remark)))
+        Err(Doubt::Unknown(self.unknown(offered, remark.as_deref())))
     }
 
     fn check_revoked(&self, key: &HostKey, what: &str) -> Result<(), Doubt> {
@@ -135,7 +135,13 @@ impl Trust {
             )));
         };
         let name = self.names.principal();
-        let checked = certificate::check(certificate, &authority.key, name, SystemTime::now());
+        let checked = certificate::check(
+            certificate,
+            &authority.key,
+            name,
+            self.policy.signatures.as_deref(),
+            SystemTime::now(),
+        );
         Ok(checked.map_err(|why| {
             format!(
                 "Its certificate by the authority in {} {why}.",
@@ -146,7 +152,7 @@ impl Trust {
 
     fn changed(&self, offered: &HostKey, known: &Known) -> String {
         let name = &self.names.exact;
-        let off = match self.strict {
+        let off = match self.policy.strict {
             Strict::Off => " (StrictHostKeyChecking no does not change that here)",
             _ => "",
         };
@@ -161,7 +167,7 @@ impl Trust {
         )
     }
 
-    fn unknown(&self, offered: &HostKey, certificate: Option<String>) -> Stranger {
+    fn unknown(&self, offered: &HostKey, certificate: Option<&str>) -> Stranger {
         let name = &self.names.exact;
         let mut known = Vec::new();
         let mut kinds: Vec<&str> = self
@@ -177,12 +183,10 @@ impl Trust {
             known.push(format!("Other keys of this host are known: {kinds}."));
         }
         if let Some(authority) = self.known.marked(Mark::Authority).next() {
-            known.push(certificate.clone().unwrap_or_else(|| {
-                format!(
-                    "An authority is known for it ({}), but it shows no certificate.",
-                    authority.place
-                )
-            }));
+            let place = &authority.place;
+            let none =
+                || format!("An authority is known for it ({place}), but it shows no certificate.");
+            known.push(certificate.map_or_else(none, str::to_owned));
         }
         let garbled = self.known.garbled.join(", ");
         if !garbled.is_empty() {
@@ -198,7 +202,7 @@ impl Trust {
             Some(file) => format!("add to {}: {name} {offered}", file.display()),
             None => String::new(),
         };
-        let remedy = match (self.strict, add.as_str()) {
+        let remedy = match (self.policy.strict, add.as_str()) {
             (Strict::Yes, "") => "name a UserKnownHostsFile that has it".to_owned(),
             (Strict::Yes, add) => format!("{add} (StrictHostKeyChecking is yes)"),
             (_, "") => format!("run once: {}", self.ssh),
@@ -211,10 +215,7 @@ impl Trust {
             tail(&kinds, " (known of it: ", ")"),
             tail(&garbled, "; a line that names it holds no key: ", ""),
             tail(
-                certificate
-                    .as_deref()
-                    .unwrap_or_default()
-                    .trim_end_matches('.'),
+                certificate.unwrap_or_default().trim_end_matches('.'),
                 "; ",
                 ""
             ),
@@ -245,7 +246,6 @@ impl Trust {
 #[cfg(test)]
 mod tests {
     use super::super::host_key::samples::{ECDSA, ED25519, OTHER, key};
-    use super::super::policy::Policy;
     use super::*;
 
     fn trust_as(strict: Strict, text: &str, port: u16) -> (Trust, String) {
