@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::secrets::Secrets;
 use crate::event::{Asker, Nobody};
 
 /// Where to look for what OpenSSH keeps for an operator. The program takes
@@ -29,6 +30,8 @@ pub struct Config {
     pub legacy: BTreeSet<String>,
     /// Who answers what a login asks: an unknown host key, a passphrase, a password.
     pub asker: Arc<dyn Asker>,
+    /// What has been answered, for all hosts of this configuration.
+    pub secrets: Arc<Secrets>,
 }
 
 impl Default for Config {
@@ -44,6 +47,7 @@ impl Default for Config {
             user: None,
             legacy: BTreeSet::new(),
             asker: Arc::new(Nobody),
+            secrets: Arc::default(),
         }
     }
 }

@@ -6,7 +6,8 @@ use russh::client::{Handle, Msg};
 use tokio::time::timeout;
 
 use super::handshake::{self, Encrypted, Heard, Watch};
-use super::login;
+use super::login::Login;
+use super::prompts::Operator;
 use super::route::Route;
 use super::transport;
 use super::trust::Trust;
@@ -41,18 +42,26 @@ impl Connection {
     ///
     /// # Errors
     /// Which phase failed and why.
-    pub(super) async fn open(route: &Route) -> Result<Self, HostError> {
-        let trust = read_trust(route).await?;
-        let transport = transport::connect(route).await?;
-        let round_trip = transport.round_trip;
-        let mut encrypted = handshake::handshake(route, trust, transport).await?;
-        login::login(route, &mut encrypted).await?;
-        let Encrypted { handle, goodbye } = encrypted;
-        Ok(Self {
-            handle,
-            goodbye,
-            quiet: (round_trip * 4).clamp(QUIET, QUIET_LONGEST),
-        })
+    pub(super) async fn open(route: &Route, operator: &Operator) -> Result<Self, HostError> {
+        let mut login = Login::new(route, operator)?;
+        loop {
+            let trust = read_trust(route).await?;
+            let transport = transport::connect(route).await?;
+            let round_trip = transport.round_trip;
+            let mut encrypted = handshake::handshake(route, trust, transport).await?;
+            match login.run(&mut encrypted).await {
+                Err(_lost) if login.may_again() => continue,
+                result => result?,
+            }
+            let Encrypted {
+                handle, goodbye, ..
+            } = encrypted;
+            return Ok(Self {
+                handle,
+                goodbye,
+                quiet: (round_trip * 4).clamp(QUIET, QUIET_LONGEST),
+            });
+        }
     }
 
     /// Whether it is known to be gone.

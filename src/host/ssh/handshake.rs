@@ -51,6 +51,11 @@ impl Heard {
             .get_or_insert(text);
     }
 
+    /// In place of what was said before.
+    fn replace(&self, text: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+    }
+
     pub(super) fn get(&self) -> Option<String> {
         self.0
             .lock()
@@ -67,6 +72,8 @@ pub(super) struct Watch {
     refused: Heard,
     /// Why the host ended the connection.
     goodbye: Heard,
+    /// What the host says during the login.
+    banner: Heard,
 }
 
 impl client::Handler for Watch {
@@ -88,6 +95,18 @@ impl client::Handler for Watch {
             None => Err("the host offers a key that cannot be read".to_owned()),
         };
         Ok(judged.map_err(|why| self.refused.set(why)).is_ok())
+    }
+
+    async fn auth_banner(
+        &mut self,
+        banner: &str,
+        _session: &mut Session,
+    ) -> Result<(), russh::Error> {
+        let banner = plain(banner);
+        if !banner.is_empty() {
+            self.banner.replace(banner);
+        }
+        Ok(())
     }
 
     async fn disconnected(
@@ -184,6 +203,8 @@ pub(super) struct Encrypted {
     pub(super) handle: Handle<Watch>,
     /// What the host said when it ended the connection, if it has.
     pub(super) goodbye: Heard,
+    /// What it said last during the login.
+    pub(super) banner: Heard,
 }
 
 /// Exchanges banners and keys, and checks the host's.
@@ -197,10 +218,12 @@ pub(super) async fn handshake(
 ) -> Result<Encrypted, HostError> {
     let config = Arc::new(config(&trust));
     let (refused, goodbye) = (Heard::default(), Heard::default());
+    let banner_heard = Heard::default();
     let watch = Watch {
         trust,
         refused: refused.clone(),
         goodbye: goodbye.clone(),
+        banner: banner_heard.clone(),
     };
     let banner = Arc::new(AtomicBool::new(false));
     let stream = InspectReader::new(transport.stream, {
@@ -222,7 +245,13 @@ pub(super) async fn handshake(
     }
     let banner = banner.load(Ordering::Relaxed);
     let (phase, why) = match result {
-        Ok(Ok(handle)) => return Ok(Encrypted { handle, goodbye }),
+        Ok(Ok(handle)) => {
+            return Ok(Encrypted {
+                handle,
+                goodbye,
+                banner: banner_heard,
+            });
+        }
         Ok(Err(error)) => failure(&error, banner, goodbye.get()),
         Err(_late) if banner => (
             "host key",

@@ -15,9 +15,17 @@ mod handshake;
 mod keys;
 mod known_hosts;
 mod login;
+mod methods;
+mod offers;
+mod patience;
 mod pool;
+mod prompts;
+mod publickey;
+mod questions;
 mod quote;
+mod refusal;
 mod route;
+mod secrets;
 mod ssh_config;
 mod target;
 mod text;
@@ -34,9 +42,11 @@ use super::{Channel, Host, HostError};
 use channel::NotStarted;
 use connection::NoChannel;
 use pool::Pool;
+use prompts::Operator;
 use route::Route;
 
 pub use config::Config;
+pub use secrets::Secrets;
 pub use target::{Target, TargetError};
 
 /// How long a host may refuse a channel, or lose connections, before a command is given up.
@@ -63,12 +73,13 @@ pub async fn connect(target: &str, config: &Config) -> Result<Arc<SshHost>, Host
     let parsed: Target = target
         .parse()
         .map_err(|error: TargetError| refused(error.to_string()))?;
+    let operator = Operator::new(config);
     let config = config.clone();
     let route = tokio::task::spawn_blocking(move || Route::resolve(&parsed, &config))
         .await
         .map_err(|panic| refused(panic.to_string()))?
         .map_err(refused)?;
-    let pool = Pool::new(route);
+    let pool = Pool::new(route, operator);
     pool.lease().await?.done();
     Ok(Arc::new(SshHost {
         named: target.to_owned(),

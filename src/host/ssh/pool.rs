@@ -13,6 +13,7 @@ use std::time::Instant;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::connection::Connection;
+use super::prompts::Operator;
 use super::route::Route;
 use crate::host::HostError;
 
@@ -23,6 +24,7 @@ const COMMANDS: usize = 4;
 /// The connections to a host.
 pub(super) struct Pool {
     route: Route,
+    operator: Operator,
     permits: Arc<Semaphore>,
     /// One login at a time: servers drop bursts (`MaxStartups`).
     gate: Semaphore,
@@ -55,9 +57,10 @@ pub(super) struct Lease {
 }
 
 impl Pool {
-    pub(super) fn new(route: Route) -> Self {
+    pub(super) fn new(route: Route, operator: Operator) -> Self {
         Self {
             route,
+            operator,
             permits: Arc::new(Semaphore::new(COMMANDS)),
             gate: Semaphore::new(1),
             shared: Arc::new(Shared {
@@ -96,7 +99,7 @@ impl Pool {
             }
             let made = match self.shared.failed_since(asked) {
                 Some(error) => Err(error),
-                None => Box::pin(Connection::open(&self.route)).await,
+                None => Box::pin(Connection::open(&self.route, &self.operator())).await,
             };
             drop(gate);
             let used = match made {
@@ -114,6 +117,15 @@ impl Pool {
         match error {
             HostError::Untrusted { .. } => Err(error),
             other => self.shared.take(|_| true).ok_or(other),
+        }
+    }
+
+    /// The operator is asked where there is no connection; a further one is a convenience.
+    fn operator(&self) -> Operator {
+        if self.shared.is_connected() {
+            self.operator.away()
+        } else {
+            self.operator.clone()
         }
     }
 
@@ -154,6 +166,12 @@ impl Shared {
         }
         used.commands.fetch_add(1, Ordering::Relaxed);
         Some(Arc::clone(used))
+    }
+
+    fn is_connected(&self) -> bool {
+        let state = self.lock();
+        let mut connections = state.connections.iter();
+        connections.any(|used| !used.connection.is_lost())
     }
 
     fn add(&self, connection: Connection) -> Arc<Used> {

@@ -9,6 +9,7 @@ use super::config::Config;
 use super::expand::{self, Tokens};
 use super::fields::Fields;
 use super::known_hosts::Names;
+use super::methods::Methods;
 use super::ssh_config::{Asked, File};
 use super::target::Target;
 use super::text::plain;
@@ -43,8 +44,12 @@ pub(super) struct Route {
     pub(super) explicit: bool,
     /// No other keys than `identities`, even if the agent has some.
     pub(super) identities_only: bool,
-    /// `PubkeyAuthentication` is not `no`.
-    pub(super) pubkey: bool,
+    /// Certificates for keys, where the configuration names some.
+    pub(super) certificates: Vec<PathBuf>,
+    /// Ways to log in.
+    pub(super) methods: Methods,
+    /// The old algorithms are used too.
+    pub(super) legacy: bool,
     /// Keywords about the handshake that are set and not followed: told if it fails.
     pub(super) handshake_notes: Vec<&'static str>,
     /// Keywords about the login that are set and not followed: told if it fails.
@@ -130,6 +135,13 @@ impl Route {
         let global_known_hosts = files("GlobalKnownHostsFile", &config.global_known_hosts)?;
         let given = params.and_then(|params| params.identity_file.as_deref());
         let identities = identities(given, &tokens)?;
+        let certificates = file.as_ref().map(|file| file.certificates(&target.name));
+        let certificates = certificates
+            .unwrap_or_default()
+            .iter()
+            .map(|path| tokens.path(&path.to_string_lossy()))
+            .collect::<Result<_, _>>()
+            .map_err(|why| format!("CertificateFile in the ssh configuration: {why}"))?;
         let agent = agent(fields.first("IdentityAgent"), config, &tokens)?;
         Ok(Self {
             shown: target.to_string(),
@@ -145,7 +157,11 @@ impl Route {
             explicit: identities.is_some(),
             identities: identities.unwrap_or_else(|| config.identities.clone()),
             identities_only: fields.flag("IdentitiesOnly")?,
-            pubkey: params.and_then(|params| params.pubkey_authentication) != Some(false),
+            certificates,
+            methods: Methods::read(params, &fields)?,
+            legacy: [&target.to_string(), &target.name]
+                .iter()
+                .any(|name| config.legacy.contains(*name)),
             handshake_notes: handshake_notes(params),
             login_notes: login_notes(params, &fields),
             names,
@@ -267,19 +283,15 @@ fn handshake_notes(params: Option<&HostParams>) -> Vec<&'static str> {
 }
 
 fn login_notes(params: Option<&HostParams>, fields: &Fields) -> Vec<&'static str> {
-    let certificate = params.is_some_and(|params| params.certificate_file.is_some());
-    let mut notes: Vec<_> = certificate
-        .then_some("CertificateFile")
+    let algorithms = params.is_some_and(|params| !params.pubkey_accepted_algorithms.is_default());
+    let mut notes: Vec<_> = algorithms
+        .then_some("PubkeyAcceptedAlgorithms")
         .into_iter()
         .collect();
     notes.extend(
-        [
-            "PKCS11Provider",
-            "SecurityKeyProvider",
-            "PreferredAuthentications",
-        ]
-        .into_iter()
-        .filter(|keyword| fields.all(keyword).is_some()),
+        ["PKCS11Provider", "SecurityKeyProvider"]
+            .into_iter()
+            .filter(|keyword| fields.all(keyword).is_some()),
     );
     notes
 }
@@ -332,7 +344,7 @@ mod tests {
             route.identities,
             paths(&["~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa"])
         );
-        assert!(!route.explicit && !route.identities_only && route.pubkey);
+        assert!(!route.explicit && !route.identities_only && !route.legacy);
         assert_eq!(route.agent, Some("/run/agent".into()));
         assert_eq!(route.connect, Duration::from_secs(10));
         assert_eq!(route.ssh(), "ssh ann@Nas");
@@ -438,9 +450,9 @@ mod tests {
 
     #[test]
     fn what_may_explain_a_failure_is_kept_for_its_message() {
-        let text = "Host nas\nCiphers 3des-cbc\nCertificateFile /c\nPKCS11Provider /p\n";
+        let text = "Host nas\nCiphers 3des-cbc\nPKCS11Provider /p\n";
         let route = resolve(text, "nas").unwrap();
         assert_eq!(route.handshake_notes, ["Ciphers"]);
-        assert_eq!(route.login_notes, ["CertificateFile", "PKCS11Provider"]);
+        assert_eq!(route.login_notes, ["PKCS11Provider"]);
     }
 }

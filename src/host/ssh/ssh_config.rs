@@ -2,7 +2,7 @@
 //! the line of a mistake, and that within a block too the first value counts.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ssh2_config::{HostParams, ParseRule, SshConfig, SshParserError};
 use wildmatch::WildMatch;
@@ -62,6 +62,16 @@ impl File {
     /// What the `Host` blocks say of a name.
     pub(super) fn query(&self, named: &str) -> HostParams {
         self.parsed.query(named)
+    }
+
+    /// All `CertificateFile`s for a name: they add up, but `query` tells the first alone.
+    pub(super) fn certificates(&self, named: &str) -> Vec<PathBuf> {
+        self.parsed
+            .get_hosts()
+            .iter()
+            .filter(|host| host.intersects(named))
+            .filter_map(|host| host.params.certificate_file.clone())
+            .collect()
     }
 
     /// Nothing, unless a `Match` block may concern the host.
