@@ -53,6 +53,12 @@ fn facts(name: &str, facts: &Facts) -> String {
         "clock",
         format!("{}, {} s", facts.clock_source, facts.clock_resolution),
     );
+    if facts.legacy {
+        line(
+            "ssh",
+            "old, weak algorithms are allowed (legacy)".to_owned(),
+        );
+    }
     line("state", facts.state.clone());
     for disk in &facts.disks {
         line(

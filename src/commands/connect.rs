@@ -13,12 +13,11 @@ use crate::method::{Catalogue, HostInfo};
 use super::Context;
 
 /// A host by its name: `local`, or one over SSH.
-pub(super) async fn reach(name: &str) -> Result<SharedHost, HostError> {
+pub(super) async fn reach(context: &Context, name: &str) -> Result<SharedHost, HostError> {
     if name == "local" {
         return Ok(Arc::new(LocalHost::new()));
     }
-    let config = ssh::Config::from_env();
-    let host: SharedHost = ssh::connect(name, &config).await?;
+    let host: SharedHost = ssh::connect(name, &context.ssh).await?;
     Ok(host)
 }
 
@@ -29,14 +28,15 @@ pub(super) async fn probe(
     tools: &[String],
     paths: &[String],
 ) -> Result<Connected, HostError> {
-    let host = reach(name).await?;
+    let host = reach(context, name).await?;
     let configured = context.config.host(name).state;
     let wanted = Wanted {
         tools,
         paths,
         state: configured.as_deref(),
     };
-    let known = facts::probe(host.as_ref(), &wanted).await?;
+    let mut known = facts::probe(host.as_ref(), &wanted).await?;
+    known.legacy = context.config.host(name).legacy;
     let info = HostInfo {
         name: name.to_owned(),
         address: host.address(),

@@ -30,6 +30,9 @@ pub struct Facts {
     /// Numeric user id.
     #[serde(default)]
     pub uid: u32,
+    /// Whether the old, weak SSH algorithms are allowed with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub legacy: bool,
     /// The state folder that comeback uses on it.
     #[serde(default)]
     pub state: String,
