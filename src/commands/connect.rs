@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 use crate::engine::{Connected, Hosts};
 use crate::host::facts::{self, Wanted};
-use crate::host::{HostError, LocalHost, SharedHost, ssh};
+use crate::host::{Become, HostError, LocalHost, SharedHost, ssh};
 use crate::method::{Catalogue, HostInfo};
 
 use super::Context;
@@ -28,15 +28,18 @@ pub(super) async fn probe(
     tools: &[String],
     paths: &[String],
 ) -> Result<Connected, HostError> {
-    let host = reach(context, name).await?;
-    let configured = context.config.host(name).state;
+    let mut host = reach(context, name).await?;
+    let configured = context.config.host(name);
+    if let Some(command) = &configured.r#become {
+        host = Become::through(host, command).await?;
+    }
     let wanted = Wanted {
         tools,
         paths,
-        state: configured.as_deref(),
+        state: configured.state.as_deref(),
     };
     let mut known = facts::probe(host.as_ref(), &wanted).await?;
-    known.legacy = context.config.host(name).legacy;
+    known.legacy = configured.legacy;
     let info = HostInfo {
         name: name.to_owned(),
         address: host.address(),

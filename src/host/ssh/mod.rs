@@ -21,7 +21,7 @@ mod quote;
 mod route;
 mod ssh_config;
 mod target;
-mod text;
+pub(super) mod text;
 mod transport;
 mod trust;
 
@@ -31,6 +31,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use super::sh::with_environment;
 use super::{Channel, Host, HostError};
 use channel::NotStarted;
 use connection::NoChannel;
@@ -93,7 +94,7 @@ impl Host for SshHost {
 
 impl SshHost {
     async fn run(&self, script: &str) -> Result<Channel, HostError> {
-        let line = quote::command(script).map_err(|why| HostError::Refused {
+        let line = quote::command(&with_environment(script)).map_err(|why| HostError::Refused {
             host: self.named.clone(),
             why: why.to_owned(),
         })?;
