@@ -7,18 +7,17 @@ use tokio::task::JoinSet;
 
 use crate::engine::{Connected, Hosts};
 use crate::host::facts::{self, Wanted};
-use crate::host::{HostError, LocalHost, SharedHost, ssh};
+use crate::host::{Become, HostError, LocalHost, SharedHost, ssh};
 use crate::method::{Catalogue, HostInfo};
 
 use super::Context;
 
 /// A host by its name: `local`, or one over SSH.
-pub(super) async fn reach(name: &str) -> Result<SharedHost, HostError> {
+pub(super) async fn reach(context: &Context, name: &str) -> Result<SharedHost, HostError> {
     if name == "local" {
         return Ok(Arc::new(LocalHost::new()));
     }
-    let config = ssh::Config::from_env();
-    let host: SharedHost = ssh::connect(name, &config).await?;
+    let host: SharedHost = ssh::connect(name, &context.ssh).await?;
     Ok(host)
 }
 
@@ -29,14 +28,18 @@ pub(super) async fn probe(
     tools: &[String],
     paths: &[String],
 ) -> Result<Connected, HostError> {
-    let host = reach(name).await?;
-    let configured = context.config.host(name).state;
+    let mut host = reach(context, name).await?;
+    let configured = context.config.host(name);
+    if let Some(command) = &configured.r#become {
+        host = Become::through(host, command).await?;
+    }
     let wanted = Wanted {
         tools,
         paths,
-        state: configured.as_deref(),
+        state: configured.state.as_deref(),
     };
-    let known = facts::probe(host.as_ref(), &wanted).await?;
+    let mut known = facts::probe(host.as_ref(), &wanted).await?;
+    known.legacy = configured.legacy;
     let info = HostInfo {
         name: name.to_owned(),
         address: host.address(),

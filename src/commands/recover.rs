@@ -7,7 +7,7 @@ use crate::cli::RecoverArgs;
 use crate::engine::{Recovery, Source, still_out};
 use crate::event::{Intended, LeaveId};
 
-use super::{CommandError, Context, connect, output, report};
+use super::{CommandError, Context, connect, interruptible, output, report};
 
 /// Names what is left and nothing else; takes it away when asked.
 pub(super) async fn recover(context: &Context, args: RecoverArgs) -> Result<i32, CommandError> {
@@ -24,7 +24,8 @@ pub(super) async fn recover(context: &Context, args: RecoverArgs) -> Result<i32,
     }
     let mut exit = 0;
     for (name, source) in wanted {
-        let connected = connect::probe(context, &name, &[], &[]).await?;
+        let connected =
+            interruptible(async { Ok(connect::probe(context, &name, &[], &[]).await?) }).await?;
         let mut found = still_out(&connected, source).await?;
         if found.is_empty() {
             output::data(&format!("{name}: nothing is left\n"))?;

@@ -248,8 +248,12 @@ impl Stage {
                 Ok(held) => self.locks.push((held, open)),
                 Err(Holder { who, since }) => {
                     leaving::gone(teller, known.host.as_ref(), &dir, &open).await;
+                    let clock = known.info.facts.clock_differs();
+                    let clock = clock.map_or_else(String::new, |differs| {
+                        format!(" (by its own clock, which is {differs})")
+                    });
                     return Err(EngineError::Refused(format!(
-                        "{host}: {subject} is in use by {who} since {since}; if that session is gone, `comeback recover --host {host}` shows what it left"
+                        "{host}: {subject} is in use by {who} since {since}{clock}; if that session is gone, `comeback recover --host {host}` shows what it left"
                     )));
                 }
             }

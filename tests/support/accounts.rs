@@ -17,8 +17,13 @@ pub struct Accounts {
 impl Accounts {
     /// Root has this password; `changed` is the day of its last change (0: it has expired).
     pub fn with_password(password: &str, changed: Option<u32>) -> Self {
-        let folder = tempfile::Builder::new().prefix("accounts-").tempdir().unwrap();
-        let hash = Command::new("openssl").args(["passwd", "-6", password]).output();
+        let folder = tempfile::Builder::new()
+            .prefix("accounts-")
+            .tempdir()
+            .unwrap();
+        let hash = Command::new("openssl")
+            .args(["passwd", "-6", password])
+            .output();
         let hash = String::from_utf8(hash.unwrap().stdout).unwrap();
         let changed = changed.map_or("20000".to_owned(), |day| day.to_string());
         let real = fs::read_to_string("/etc/shadow").unwrap();

@@ -268,6 +268,7 @@ place() {
 }
 
 all() {
+  say wall "$(date +%s)"
   system
   state_folder
   shell
@@ -275,4 +276,5 @@ all() {
   tools
   filesystems
   disks
+  say wall "$(date +%s)"
 }

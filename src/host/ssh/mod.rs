@@ -19,6 +19,7 @@ mod methods;
 mod offers;
 mod patience;
 mod pool;
+mod preamble;
 mod prompts;
 mod publickey;
 mod questions;
@@ -28,7 +29,7 @@ mod route;
 mod secrets;
 mod ssh_config;
 mod target;
-mod text;
+pub(super) mod text;
 mod transport;
 mod trust;
 
@@ -38,6 +39,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use super::sh::with_environment;
 use super::{Channel, Host, HostError};
 use channel::NotStarted;
 use connection::NoChannel;
@@ -103,7 +105,7 @@ impl Host for SshHost {
 
 impl SshHost {
     async fn run(&self, script: &str) -> Result<Channel, HostError> {
-        let line = quote::command(script).map_err(|why| HostError::Refused {
+        let line = quote::command(&with_environment(script)).map_err(|why| HostError::Refused {
             host: self.named.clone(),
             why: why.to_owned(),
         })?;
@@ -144,9 +146,9 @@ impl SshHost {
         channel::start(channel, line, lease)
             .await
             .map_err(|error| match error {
-                NotStarted::Refused => HostError::Refused {
+                NotStarted::Refused(why) => HostError::Refused {
                     host: self.named.clone(),
-                    why: "the host lets this user in, but runs no commands".to_owned(),
+                    why: format!("the host lets this user in, but runs no commands: {why}"),
                 },
                 NotStarted::Lost(why) => self.down(format!("{why}; the command may be running")),
             })

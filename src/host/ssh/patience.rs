@@ -72,19 +72,19 @@ mod tests {
         let patience = Patience::new(Duration::from_secs(10));
         let work = async {
             sleep(Duration::from_secs(4)).await;
-            patience.pause(sleep(Duration::from_secs(300))).await;
+            patience.pause(sleep(Duration::from_mins(5))).await;
             sleep(Duration::from_secs(5)).await;
             7
         };
         assert_eq!(patience.limit(work).await, Some(7));
-        assert_eq!(patience.paused(), Duration::from_secs(300));
+        assert_eq!(patience.paused(), Duration::from_mins(5));
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_hosts_time_does() {
         let patience = Patience::new(Duration::from_secs(10));
         let work = async {
-            patience.pause(sleep(Duration::from_secs(300))).await;
+            patience.pause(sleep(Duration::from_mins(5))).await;
             sleep(Duration::from_secs(11)).await;
         };
         assert_eq!(patience.limit(work).await, None);
