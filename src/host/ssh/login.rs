@@ -458,7 +458,7 @@ async fn rsa(
     }
     let rsa = match handle.best_supported_rsa_hash().await? {
         Some(Some(hash)) => Rsa::With(Some(hash)),
-        Some(None) | None if route.legacy => Rsa::With(None),
+        Some(None) | None if route.wishes.legacy => Rsa::With(None),
         Some(None) => Rsa::Sha1Only,
         None => Rsa::Unsaid,
     };
