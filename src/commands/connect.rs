@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use crate::engine::{Connected, Hosts};
+use crate::engine::{Connected, GONE_AFTER, Hosts, Missing};
 use crate::host::facts::{self, Wanted};
 use crate::host::{HostError, LocalHost, SharedHost, ssh};
 use crate::method::{Catalogue, HostInfo};
@@ -30,11 +30,11 @@ pub(super) async fn probe(
     paths: &[String],
 ) -> Result<Connected, HostError> {
     let host = reach(name).await?;
-    let configured = context.config.host(name).state;
+    let configured = context.config.host(name);
     let wanted = Wanted {
         tools,
         paths,
-        state: configured.as_deref(),
+        state: configured.state.as_deref(),
     };
     let known = facts::probe(host.as_ref(), &wanted).await?;
     let info = HostInfo {
@@ -42,19 +42,20 @@ pub(super) async fn probe(
         address: host.address(),
         facts: known,
     };
-    Ok(Connected { info, host })
+    Ok(Connected {
+        info,
+        host,
+        gone_after: configured.gone_after.unwrap_or(GONE_AFTER),
+    })
 }
 
-/// Connects all of them at once.
-///
-/// # Errors
-/// The first that cannot be used.
+/// Connects all of them at once: those that can be used, and why the others cannot.
 pub(super) async fn all(
     context: &Arc<Context>,
     names: BTreeSet<String>,
     tools: &[String],
     paths: &[String],
-) -> Result<Hosts, HostError> {
+) -> (Hosts, Missing) {
     let mut joins = JoinSet::new();
     for name in names {
         let (context, tools, paths) = (Arc::clone(context), tools.to_vec(), paths.to_vec());
@@ -63,13 +64,14 @@ pub(super) async fn all(
             (name, connected)
         });
     }
-    let mut hosts = Hosts::new();
-    while let Some(joined) = joins.join_next().await {
-        if let Ok((name, connected)) = joined {
-            hosts.insert(name, connected?);
+    let (mut hosts, mut missing) = (Hosts::new(), Missing::new());
+    for (name, connected) in joins.join_all().await {
+        match connected {
+            Ok(known) => drop(hosts.insert(name, known)),
+            Err(why) => drop(missing.insert(name, why)),
         }
     }
-    Ok(hosts)
+    (hosts, missing)
 }
 
 /// All programs that any method needs.

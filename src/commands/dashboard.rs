@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::cli::Color;
-use crate::engine::{Confirmation, Control, Hosts, parse_subject, session_id};
+use crate::engine::{Confirmation, Control, Hosts, Missing, parse_subject, session_id};
 use crate::event::{Act, ActKind, Sink, What};
 use crate::method::{Catalogue, Pick, Request};
 use crate::recording::Writer;
@@ -243,7 +243,13 @@ impl Desk {
                 "{host} is read-only by the configuration"
             )));
         }
-        let prepared = prepare::on(&self.catalogue, &asked, self.hosts.clone()).await?;
+        let hosts = self.hosts.clone();
+        let mut prepared = prepare::on(&self.catalogue, &asked, hosts, Missing::new()).await?;
+        if prepared.bounds.is_empty()
+            && let Some((_, why)) = prepared.missing.pop_first()
+        {
+            return Err(why.into());
+        }
         for (bound, check) in prepared.bounds.iter().zip(&prepared.checks) {
             if let Some(why) = check.refusal() {
                 return Err(CommandError::Refused(format!(
