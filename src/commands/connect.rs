@@ -5,20 +5,19 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use crate::engine::{Connected, Hosts};
+use crate::engine::{Connected, GONE_AFTER, Hosts, Missing};
 use crate::host::facts::{self, Wanted};
-use crate::host::{HostError, LocalHost, SharedHost, ssh};
+use crate::host::{Become, HostError, LocalHost, SharedHost, ssh};
 use crate::method::{Catalogue, HostInfo};
 
 use super::Context;
 
 /// A host by its name: `local`, or one over SSH.
-pub(super) async fn reach(name: &str) -> Result<SharedHost, HostError> {
+pub(super) async fn reach(context: &Context, name: &str) -> Result<SharedHost, HostError> {
     if name == "local" {
         return Ok(Arc::new(LocalHost::new()));
     }
-    let config = ssh::Config::from_env();
-    let host: SharedHost = ssh::connect(name, &config).await?;
+    let host: SharedHost = ssh::connect(name, &context.ssh).await?;
     Ok(host)
 }
 
@@ -29,32 +28,37 @@ pub(super) async fn probe(
     tools: &[String],
     paths: &[String],
 ) -> Result<Connected, HostError> {
-    let host = reach(name).await?;
-    let configured = context.config.host(name).state;
+    let mut host = reach(context, name).await?;
+    let configured = context.config.host(name);
+    if let Some(command) = &configured.r#become {
+        host = Become::through(host, command).await?;
+    }
     let wanted = Wanted {
         tools,
         paths,
-        state: configured.as_deref(),
+        state: configured.state.as_deref(),
     };
-    let known = facts::probe(host.as_ref(), &wanted).await?;
+    let mut known = facts::probe(host.as_ref(), &wanted).await?;
+    known.legacy = configured.legacy;
     let info = HostInfo {
         name: name.to_owned(),
         address: host.address(),
         facts: known,
     };
-    Ok(Connected { info, host })
+    Ok(Connected {
+        info,
+        host,
+        gone_after: configured.gone_after.unwrap_or(GONE_AFTER),
+    })
 }
 
-/// Connects all of them at once.
-///
-/// # Errors
-/// The first that cannot be used.
+/// Connects all of them at once: those that can be used, and why the others cannot.
 pub(super) async fn all(
     context: &Arc<Context>,
     names: BTreeSet<String>,
     tools: &[String],
     paths: &[String],
-) -> Result<Hosts, HostError> {
+) -> (Hosts, Missing) {
     let mut joins = JoinSet::new();
     for name in names {
         let (context, tools, paths) = (Arc::clone(context), tools.to_vec(), paths.to_vec());
@@ -63,13 +67,14 @@ pub(super) async fn all(
             (name, connected)
         });
     }
-    let mut hosts = Hosts::new();
-    while let Some(joined) = joins.join_next().await {
-        if let Ok((name, connected)) = joined {
-            hosts.insert(name, connected?);
+    let (mut hosts, mut missing) = (Hosts::new(), Missing::new());
+    for (name, connected) in joins.join_all().await {
+        match connected {
+            Ok(known) => drop(hosts.insert(name, known)),
+            Err(why) => drop(missing.insert(name, why)),
         }
     }
-    Ok(hosts)
+    (hosts, missing)
 }
 
 /// All programs that any method needs.

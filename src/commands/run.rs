@@ -13,7 +13,7 @@ use crate::session::{LeftState, Session, clean};
 
 use super::live::Live;
 use super::prepare::{self, Asked, Prepared};
-use super::{CommandError, Context, check, output};
+use super::{CommandError, Context, check, interruptible, output};
 
 /// Runs methods without the dashboard, and reports.
 pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, CommandError> {
@@ -25,16 +25,11 @@ pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, Co
         )));
     }
     let catalogue = prepare::catalogue(context)?;
-    let prepared = prepare::prepare(context, &catalogue, &asked).await?;
+    let prepared = interruptible(prepare::prepare(context, &catalogue, &asked)).await?;
     if args.dry_run {
         output::data(&check::dry_run(&prepared))?;
-        return Ok(
-            if prepared.checks.iter().any(|one| one.refusal().is_some()) {
-                4
-            } else {
-                0
-            },
-        );
+        let refused = prepared.checks.iter().any(|one| one.refusal().is_some());
+        return Ok(check::exit(&prepared, refused));
     }
     allowed(context, &args, &prepared)?;
     let session = session_id();
@@ -46,6 +41,9 @@ pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, Co
     let fold = Arc::new(Mutex::new(Session::default()));
     let live = Arc::new(Live::new(writer, Arc::clone(&fold), args.events));
     let control = Control::default();
+    context
+        .asking
+        .tell_to(Some(Arc::clone(&live) as Arc<dyn Sink>));
     let signals = tokio::spawn(stop_on_signal(control.clone(), Arc::clone(&live)));
     let sink: Arc<dyn Sink> = Arc::clone(&live) as Arc<dyn Sink>;
     let end = sitting(session, prepared, &asked, sink, control)
@@ -118,6 +116,7 @@ pub(super) fn sitting(
         bounds: prepared.bounds,
         plan: prepared.plan,
         hosts: prepared.hosts,
+        missing: prepared.missing,
         confirmed: asked.confirmed.clone(),
         sink,
         control,
@@ -144,6 +143,9 @@ fn allowed(context: &Context, args: &RunArgs, prepared: &Prepared) -> Result<(),
         .record
         .clone()
         .unwrap_or_else(|| context.paths.recordings.join("x"));
+    for (method, host, why) in &prepared.left_out {
+        output::talk(&format!("comeback: {method} on {host} is left out: {why}"));
+    }
     for bound in &prepared.bounds {
         let subject = &bound.binding.subject;
         if bound.binding.host() == "local" && subject.kind == "dir" && !subject.own {

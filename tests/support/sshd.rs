@@ -37,7 +37,11 @@ impl Sshd {
 
     /// The same with further lines of `sshd_config`, which win over the usual ones.
     pub fn start_with(settings: &str) -> Option<Self> {
-        let program = program("sshd")?;
+        Some(Self::start_as(program("sshd")?, settings))
+    }
+
+    /// The same with another program that runs sshd.
+    pub fn start_as(program: PathBuf, settings: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("sshd-").tempdir().unwrap();
         // sshd's helper process wants an empty folder, which only root needs and can make.
         if rustix::process::geteuid().is_root() {
@@ -63,7 +67,7 @@ impl Sshd {
         .unwrap();
         sshd.launch(settings);
         sshd.know("host_ed25519.pub");
-        Some(sshd)
+        sshd
     }
 
     /// Tries ports until one is free: somebody else may take it in between.

@@ -1,11 +1,11 @@
 //! Where the operator's own SSH files are.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::introduce::Introductions;
+use super::secrets::Secrets;
 use super::target::Target;
 use crate::event::{Asker, Nobody};
 
@@ -34,18 +34,10 @@ pub struct Config {
     pub legacy: BTreeSet<String>,
     /// Who answers what a login asks: an unknown host key, a passphrase, a password.
     pub asker: Arc<dyn Asker>,
+    /// What has been answered, for all hosts of this configuration.
+    pub secrets: Arc<Secrets>,
     /// What has been answered about unknown host keys.
     pub introductions: Introductions,
-}
-
-/// Who answers.
-#[derive(Clone)]
-pub(super) struct Operator(pub(super) Arc<dyn Asker>);
-
-impl fmt::Debug for Operator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Operator(is_there: {})", self.0.is_there())
-    }
 }
 
 impl Default for Config {
@@ -62,6 +54,7 @@ impl Default for Config {
             user: None,
             legacy: BTreeSet::new(),
             asker: Arc::new(Nobody),
+            secrets: Arc::default(),
             introductions: Introductions::default(),
         }
     }
@@ -101,10 +94,6 @@ impl Config {
                 .collect(),
             ..Self::default()
         }
-    }
-
-    pub(super) fn operator(&self) -> Operator {
-        Operator(Arc::clone(&self.asker))
     }
 
     /// Whether the old algorithms are used with a host, by its name as it was typed or alone.

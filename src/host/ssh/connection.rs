@@ -7,7 +7,8 @@ use tokio::time::timeout;
 
 use super::handshake::{self, Encrypted, Heard, Met, Watch};
 use super::introduce;
-use super::login;
+use super::login::Login;
+use super::prompts::Operator;
 use super::route::Route;
 use super::transport;
 use crate::host::HostError;
@@ -41,15 +42,23 @@ impl Connection {
     ///
     /// # Errors
     /// Which phase failed and why.
-    pub(super) async fn open(route: &Route) -> Result<Self, HostError> {
-        let (mut encrypted, round_trip) = encrypted(route).await?;
-        login::login(route, &mut encrypted).await?;
-        let Encrypted { handle, goodbye } = encrypted;
-        Ok(Self {
-            handle,
-            goodbye,
-            quiet: (round_trip * 4).clamp(QUIET, QUIET_LONGEST),
-        })
+    pub(super) async fn open(route: &Route, operator: &Operator) -> Result<Self, HostError> {
+        let mut login = Login::new(route, operator)?;
+        loop {
+            let (mut encrypted, round_trip) = encrypted(route).await?;
+            match login.run(&mut encrypted).await {
+                Err(_lost) if login.may_again() => continue,
+                result => result?,
+            }
+            let Encrypted {
+                handle, goodbye, ..
+            } = encrypted;
+            return Ok(Self {
+                handle,
+                goodbye,
+                quiet: (round_trip * 4).clamp(QUIET, QUIET_LONGEST),
+            });
+        }
     }
 
     /// Whether it is known to be gone.

@@ -54,6 +54,11 @@ impl<T: Clone> Heard<T> {
             .get_or_insert(what);
     }
 
+    /// In place of what was said before.
+    fn replace(&self, what: T) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+    }
+
     pub(super) fn get(&self) -> Option<T> {
         self.0
             .lock()
@@ -90,6 +95,8 @@ pub(super) struct Watch {
     notes: Notes,
     /// Why the host ended the connection.
     goodbye: Heard,
+    /// What the host says during the login.
+    banner: Heard,
 }
 
 impl client::Handler for Watch {
@@ -115,6 +122,18 @@ impl client::Handler for Watch {
         _session: &mut Session,
     ) -> Result<(), russh::Error> {
         self.notes.agree(Agreed::new(names));
+        Ok(())
+    }
+
+    async fn auth_banner(
+        &mut self,
+        banner: &str,
+        _session: &mut Session,
+    ) -> Result<(), russh::Error> {
+        let banner = plain(banner);
+        if !banner.is_empty() {
+            self.banner.replace(banner);
+        }
         Ok(())
     }
 
@@ -144,6 +163,8 @@ pub(super) struct Encrypted {
     pub(super) handle: Handle<Watch>,
     /// What the host said when it ended the connection, if it has.
     pub(super) goodbye: Heard,
+    /// What it said last during the login.
+    pub(super) banner: Heard,
 }
 
 /// Whom the handshake has met.
@@ -169,11 +190,13 @@ pub(super) async fn handshake(
         why,
     })?;
     let (doubt, goodbye) = (Heard::default(), Heard::default());
+    let said = Heard::default();
     let watch = Watch {
         trust,
         doubt: doubt.clone(),
         notes: route.notes.clone(),
         goodbye: goodbye.clone(),
+        banner: said.clone(),
     };
     let banner = Arc::new(AtomicBool::new(false));
     let stream = InspectReader::new(transport.stream, {
@@ -203,7 +226,13 @@ pub(super) async fn handshake(
     }
     let banner = banner.load(Ordering::Relaxed);
     let (phase, why) = match result {
-        Ok(Ok(handle)) => return Ok(Met::Known(Encrypted { handle, goodbye })),
+        Ok(Ok(handle)) => {
+            return Ok(Met::Known(Encrypted {
+                handle,
+                goodbye,
+                banner: said,
+            }));
+        }
         Ok(Err(error)) => failure(route, &error, banner, goodbye.get()),
         Err(_late) if banner => (
             "host key",

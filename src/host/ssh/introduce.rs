@@ -15,7 +15,7 @@ use super::policy::Strict;
 use super::route::Route;
 use super::text::plain;
 use super::trust::{Doubt, Stranger, Trust};
-use crate::event::{Answer, Question, QuestionKind};
+use crate::event::{Question, QuestionKind};
 use crate::host::HostError;
 
 /// Which keys the operator has taken in this run of the program, and what is being asked. All
@@ -109,7 +109,7 @@ pub(super) async fn introduce(route: &Route, stranger: Stranger) -> Result<(), H
         // What was seen with a certificate says more.
         Err(Doubt::Unknown(_)) => stranger,
     };
-    let quiet = route.policy.batch || !route.asker.0.is_there();
+    let quiet = route.policy.batch || !route.operator.is_there();
     let silently = match route.policy.strict {
         Strict::Yes => return Err(untrusted(route, stranger.refusal)),
         Strict::AcceptNew | Strict::Off if !stranger.garbled => true,
@@ -139,7 +139,7 @@ async fn ask(route: &Route, stranger: &Stranger) -> bool {
     let others = tokio::task::spawn_blocking(move || known_hosts::other_names(&files, &key));
     let others = others.await.unwrap_or_default();
     let question = question(route, stranger, &others);
-    route.asker.0.ask(question).await == Answer::Yes
+    route.operator.confirms(question).await
 }
 
 fn question(route: &Route, stranger: &Stranger, others: &[String]) -> Question {

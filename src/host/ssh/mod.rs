@@ -24,15 +24,24 @@ mod known_hosts;
 mod learn;
 mod lines;
 mod login;
+mod methods;
 mod notes;
+mod offers;
+mod patience;
 mod policy;
 mod pool;
+mod preamble;
+mod prompts;
+mod publickey;
+mod questions;
 mod quote;
+mod refusal;
 mod route;
+mod secrets;
 mod ssh_config;
 mod ssh_lines;
 mod target;
-mod text;
+pub(super) mod text;
 mod transport;
 mod trust;
 
@@ -42,6 +51,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use super::sh::with_environment;
 use super::{Channel, Host, HostError};
 use channel::NotStarted;
 use connection::NoChannel;
@@ -51,6 +61,7 @@ use route::Route;
 pub use algorithms::Agreed;
 pub use config::Config;
 pub use introduce::Introductions;
+pub use secrets::Secrets;
 pub use target::{Target, TargetError};
 
 /// How long a host may refuse a channel, or lose connections, before a command is given up.
@@ -134,7 +145,7 @@ impl SshHost {
     }
 
     async fn run(&self, script: &str) -> Result<Channel, HostError> {
-        let line = quote::command(script).map_err(|why| HostError::Refused {
+        let line = quote::command(&with_environment(script)).map_err(|why| HostError::Refused {
             host: self.named.clone(),
             why: why.to_owned(),
         })?;
@@ -175,9 +186,9 @@ impl SshHost {
         channel::start(channel, line, lease)
             .await
             .map_err(|error| match error {
-                NotStarted::Refused => HostError::Refused {
+                NotStarted::Refused(why) => HostError::Refused {
                     host: self.named.clone(),
-                    why: "the host lets this user in, but runs no commands".to_owned(),
+                    why: format!("the host lets this user in, but runs no commands: {why}"),
                 },
                 NotStarted::Lost(why) => self.down(format!("{why}; the command may be running")),
             })

@@ -6,13 +6,15 @@ use std::time::Duration;
 use ssh2_config::HostParams;
 
 use super::algorithms::Wishes;
-use super::config::{Config, Operator};
+use super::config::Config;
 use super::expand::{self, Tokens};
 use super::fields::Fields;
 use super::host_names::Names;
 use super::introduce::Introductions;
+use super::methods::Methods;
 use super::notes::Notes;
 use super::policy::Policy;
+use super::prompts::Operator;
 use super::ssh_config::{Asked, Settings};
 use super::target::Target;
 use super::text::plain;
@@ -47,15 +49,17 @@ pub(super) struct Route {
     pub(super) explicit: bool,
     /// No other keys than `identities`, even if the agent has some.
     pub(super) identities_only: bool,
-    /// `PubkeyAuthentication` is not `no`.
-    pub(super) pubkey: bool,
+    /// Certificates for keys, where the configuration names some.
+    pub(super) certificates: Vec<PathBuf>,
+    /// Ways to log in.
+    pub(super) methods: Methods,
     /// How host keys are judged and kept.
     pub(super) policy: Policy,
     /// Which algorithms it is offered.
     pub(super) wishes: Wishes,
-    /// Who is asked about a key that is not known.
-    pub(super) asker: Operator,
-    /// What they have said.
+    /// Who is asked, and what they have said.
+    pub(super) operator: Operator,
+    /// What they have said of keys that are not known.
     pub(super) introductions: Introductions,
     /// What there is to tell of its connections.
     pub(super) notes: Notes,
@@ -150,10 +154,11 @@ impl Route {
             explicit: identities.is_some(),
             identities: identities.unwrap_or_else(|| config.identities.clone()),
             identities_only: fields.flag("IdentitiesOnly")?,
-            pubkey: params.and_then(|params| params.pubkey_authentication) != Some(false),
+            certificates: files("CertificateFile", &[])?,
+            methods: Methods::read(params, fields)?,
             policy: Policy::new(fields, &tokens)?,
             wishes: Wishes::new(config.is_legacy(target), fields),
-            asker: config.operator(),
+            operator: Operator::new(config),
             introductions: config.introductions.clone(),
             notes: Notes::default(),
             login_notes: login_notes(params, fields),
@@ -260,19 +265,15 @@ fn family(given: Option<&str>) -> Result<Family, String> {
 }
 
 fn login_notes(params: Option<&HostParams>, fields: &Fields) -> Vec<&'static str> {
-    let certificate = params.is_some_and(|params| params.certificate_file.is_some());
-    let mut notes: Vec<_> = certificate
-        .then_some("CertificateFile")
+    let algorithms = params.is_some_and(|params| !params.pubkey_accepted_algorithms.is_default());
+    let mut notes: Vec<_> = algorithms
+        .then_some("PubkeyAcceptedAlgorithms")
         .into_iter()
         .collect();
     notes.extend(
-        [
-            "PKCS11Provider",
-            "SecurityKeyProvider",
-            "PreferredAuthentications",
-        ]
-        .into_iter()
-        .filter(|keyword| fields.all(keyword).is_some()),
+        ["PKCS11Provider", "SecurityKeyProvider"]
+            .into_iter()
+            .filter(|keyword| fields.all(keyword).is_some()),
     );
     notes
 }
@@ -325,7 +326,7 @@ mod tests {
             route.identities,
             paths(&["~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa"])
         );
-        assert!(!route.explicit && !route.identities_only && route.pubkey);
+        assert!(!route.explicit && !route.identities_only && !route.wishes.legacy);
         assert_eq!(route.agent, Some("/run/agent".into()));
         assert_eq!(route.connect, Duration::from_secs(10));
         assert_eq!(route.ssh(), "ssh ann@Nas");
@@ -430,8 +431,8 @@ mod tests {
 
     #[test]
     fn what_may_explain_a_failure_is_kept_for_its_message() {
-        let text = "Host nas\nCiphers 3des-cbc\nCertificateFile /c\nPKCS11Provider /p\n";
+        let text = "Host nas\nCiphers 3des-cbc\nPKCS11Provider /p\n";
         let route = resolve(text, "nas").unwrap();
-        assert_eq!(route.login_notes, ["CertificateFile", "PKCS11Provider"]);
+        assert_eq!(route.login_notes, ["PKCS11Provider"]);
     }
 }

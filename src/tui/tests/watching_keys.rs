@@ -402,6 +402,35 @@ mod tests {
     }
 
     #[test]
+    fn a_question_covers_nothing_that_is_open_and_they_come_one_after_another() {
+        let (tale, mut model) = watching();
+        press(&mut model, &tale.session, "/");
+        for ask in ["a1", "a2"] {
+            let question = Question {
+                title: format!("{ask}?"),
+                lines: Vec::new(),
+                kind: QuestionKind::Secret,
+            };
+            update(
+                &mut model,
+                &tale.session,
+                Message::Ask(ask.into(), question),
+            );
+        }
+        assert!(model.say.as_ref().unwrap().contains("question waits"));
+        assert!(press(&mut model, &tale.session, "x<enter>").is_empty());
+        for ask in ["a1", "a2"] {
+            let answer = Answer::Entered("pw".to_owned().into());
+            let ask = ask.into();
+            assert_eq!(
+                press(&mut model, &tale.session, "pw<enter>"),
+                [Effect::Confirm { ask, answer }]
+            );
+        }
+        assert!(model.layers.is_empty());
+    }
+
+    #[test]
     fn a_session_begins_from_its_begin() {
         let (tale, mut model) = watching();
         press(&mut model, &tale.session, "[wt/x<enter>");
