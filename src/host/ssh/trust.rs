@@ -169,64 +169,61 @@ impl Trust {
 
     fn unknown(&self, offered: &HostKey, certificate: Option<&str>) -> Stranger {
         let name = &self.names.exact;
-        let mut known = Vec::new();
-        let mut kinds: Vec<&str> = self
-            .known
-            .marked(Mark::Host)
-            .filter(|known| !known.portless)
-            .map(|known| known.key.kind())
-            .collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        let kinds = kinds.join(", ");
-        if !kinds.is_empty() {
-            known.push(format!("Other keys of this host are known: {kinds}."));
-        }
-        if let Some(authority) = self.known.marked(Mark::Authority).next() {
-            let place = &authority.place;
-            let none =
-                || format!("An authority is known for it ({place}), but it shows no certificate.");
-            known.push(certificate.map_or_else(none, str::to_owned));
-        }
-        let garbled = self.known.garbled.join(", ");
-        if !garbled.is_empty() {
-            known.push(format!(
-                "A line that names it, or may, cannot be understood: {garbled}."
-            ));
-        }
-        let tail = |text: &str, before: &str, after: &str| match text {
-            "" => String::new(),
-            text => format!("{before}{text}{after}"),
+        let known = self.around(certificate);
+        let ask = format!("run once: {}", self.ssh);
+        let add = self
+            .file
+            .as_ref()
+            .map(|file| format!("add to {}: {name} {offered}", file.display()));
+        let remedy = match (self.policy.strict, add) {
+            (Strict::Yes, None) => "name a UserKnownHostsFile that has it".to_owned(),
+            (Strict::Yes, Some(add)) => format!("{add} (StrictHostKeyChecking is yes)"),
+            (_, None) => ask,
+            (_, Some(add)) => format!("{ask}, or {add}"),
         };
-        let add = match &self.file {
-            Some(file) => format!("add to {}: {name} {offered}", file.display()),
-            None => String::new(),
-        };
-        let remedy = match (self.policy.strict, add.as_str()) {
-            (Strict::Yes, "") => "name a UserKnownHostsFile that has it".to_owned(),
-            (Strict::Yes, add) => format!("{add} (StrictHostKeyChecking is yes)"),
-            (_, "") => format!("run once: {}", self.ssh),
-            (_, add) => format!("run once: {}, or {add}", self.ssh),
-        };
+        let sentences: String = known.iter().flat_map(|one| [one, " "]).collect();
         let refusal = format!(
-            "the host key {} of `{name}` is not known{}{}{}. Compare the fingerprint on the host \
-             (ssh-keygen -lf {}); if it is the same, {remedy}",
+            "the host key {} of `{name}` is not known. {sentences}Compare the fingerprint on the \
+             host (ssh-keygen -lf {}); if it is the same, {remedy}",
             offered.shown(),
-            tail(&kinds, " (known of it: ", ")"),
-            tail(&garbled, "; a line that names it holds no key: ", ""),
-            tail(
-                certificate.unwrap_or_default().trim_end_matches('.'),
-                "; ",
-                ""
-            ),
             offered.usual_file(),
         );
         Stranger {
             key: offered.clone(),
             known,
-            garbled: !garbled.is_empty(),
+            garbled: !self.known.garbled.is_empty(),
             refusal,
         }
+    }
+
+    /// What is known of a host whose key is not, in whole sentences; `certificate` is what is
+    /// wrong with the one that it shows.
+    fn around(&self, certificate: Option<&str>) -> Vec<String> {
+        let mut sentences = Vec::new();
+        let keys = self
+            .known
+            .marked(Mark::Host)
+            .filter(|known| !known.portless);
+        let mut kinds: Vec<&str> = keys.map(|known| known.key.kind()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        if !kinds.is_empty() {
+            let kinds = kinds.join(", ");
+            sentences.push(format!("Other keys of this host are known: {kinds}."));
+        }
+        if let Some(authority) = self.known.marked(Mark::Authority).next() {
+            let place = &authority.place;
+            let none =
+                || format!("An authority is known for it ({place}), but it shows no certificate.");
+            sentences.push(certificate.map_or_else(none, str::to_owned));
+        }
+        if !self.known.garbled.is_empty() {
+            let places = self.known.garbled.join(", ");
+            sentences.push(format!(
+                "A line that names it, or may, cannot be understood: {places}."
+            ));
+        }
+        sentences
     }
 
     /// Whether a key of this type is known of the host: such are asked for first, else a host
@@ -339,7 +336,7 @@ mod tests {
         assert!(
             stranger
                 .refusal
-                .contains("not known (known of it: ecdsa-sha2-nistp256)"),
+                .contains("is not known. Other keys of this host are known: ecdsa-sha2-nistp256."),
             "{}",
             stranger.refusal
         );
@@ -376,7 +373,10 @@ mod tests {
         let (trust, file) = trust("nas ssh-ed25519 AAAA\n", 22);
         let stranger = stranger(&trust, ED25519);
         let says = &stranger.refusal;
-        assert!(says.contains(&format!("holds no key: {file}:1")), "{says}");
+        assert!(
+            says.contains(&format!("be understood: {file}:1.")),
+            "{says}"
+        );
         assert!(stranger.garbled);
         assert!(stranger.known[0].contains(&format!("{file}:1")));
     }
