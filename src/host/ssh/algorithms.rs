@@ -27,8 +27,9 @@ const KEX: &[kex::Name] = &[
     kex::ECDH_SHA2_NISTP384,
     kex::ECDH_SHA2_NISTP521,
 ];
-/// With SHA-1, or a group that is too small.
-const OLD_KEX: &[kex::Name] = &[kex::DH_GEX_SHA1, kex::DH_G14_SHA1, kex::DH_G1_SHA1];
+/// With SHA-1, or a group that is too small. The fixed group of 2048 bits comes first: some
+/// servers choose a smaller one by themselves, which is not taken.
+const OLD_KEX: &[kex::Name] = &[kex::DH_G14_SHA1, kex::DH_GEX_SHA1, kex::DH_G1_SHA1];
 /// What else stands in that list: that extensions are understood, and packets counted strictly.
 const EXTENSIONS: &[kex::Name] = &[
     kex::EXTENSION_SUPPORT_AS_CLIENT,
