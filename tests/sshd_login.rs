@@ -198,7 +198,8 @@ async fn old_formats_are_opened_or_named() {
         ("ed25519", &["-Z", "chacha20-poly1305@openssh.com"], true),
         ("ed25519", &["-Z", "3des-cbc"], false),
     ] {
-        let key = sshd.path(&format!("{kind}{}", format.concat()));
+        let name = format.concat().replace(['.', '@'], "-");
+        let key = sshd.path(&format!("{kind}{name}"));
         keygen(kind, "", &key);
         lock(&key, format);
         fs::copy(key.with_extension("pub"), sshd.path("authorized")).unwrap();
@@ -232,31 +233,39 @@ async fn a_key_file_that_others_can_read_is_not_used() {
 }
 
 #[tokio::test]
-async fn rsa_signs_with_a_hash_that_the_host_takes() {
-    for algorithms in ["rsa-sha2-256", "rsa-sha2-512"] {
-        let settings = format!("PubkeyAcceptedAlgorithms {algorithms}");
+async fn rsa_signs_with_a_hash_that_both_sides_take() {
+    // OpenSSH before 9.4 does not say that it takes but one, and then ssh needs the word as well.
+    for hash in ["rsa-sha2-256", "rsa-sha2-512"] {
+        let settings = format!("PubkeyAcceptedAlgorithms {hash}");
         let Some(sshd) = Sshd::start_with(&settings) else {
             return;
         };
         let key = sshd.path("home/.ssh/id_rsa");
         keygen("rsa", "", &key);
         fs::copy(key.with_extension("pub"), sshd.path("authorized")).unwrap();
+        configure(&sshd, &format!("PubkeyAcceptedAlgorithms {hash}\n"));
         logs_in(&sshd, &sshd.config()).await;
     }
 }
 
 #[tokio::test]
 async fn rsa_signs_with_sha1_only_where_that_is_allowed() {
-    let settings = "PubkeyAcceptedAlgorithms ssh-rsa";
-    let Some(sshd) = Sshd::start_with(settings) else {
-        return;
+    let server = Questions::start(Plan {
+        takes: vec![MethodKind::PublicKey],
+        old: true,
+        ..Plan::default()
+    })
+    .await;
+    keygen("rsa", "", &server.path(".ssh/id_rsa"));
+    let says = refused(&server.target(), &server.config()).await;
+    says_all(&says, &["id_rsa was not offered", "SHA-1", "legacy = true"]);
+    assert!(server.signed().is_empty());
+    let config = Config {
+        legacy: [server.target()].into(),
+        ..server.config()
     };
-    let key = sshd.path("home/.ssh/id_rsa");
-    keygen("rsa", "", &key);
-    fs::copy(key.with_extension("pub"), sshd.path("authorized")).unwrap();
-    let says = refused(&sshd.target(), &sshd.config()).await;
-    assert!(!sshd.log().contains("ssh2: RSA SHA1"), "{says}");
-    println!("{says}\n{}", sshd.log());
+    ssh::connect(&server.target(), &config).await.unwrap();
+    assert_eq!(server.signed(), ["ssh-rsa"]);
 }
 
 // Agents.
@@ -814,4 +823,60 @@ async fn a_password_given_to_a_question_is_used_again_and_a_code_is_not() {
         ssh::connect(&server.target(), &config).await.unwrap();
         assert_eq!(script.asked().len(), again, "{prompt}");
     }
+}
+
+#[tokio::test]
+async fn a_code_is_asked_for_again_only_when_no_connection_is_left() {
+    let server = Questions::start(Plan {
+        rounds: vec![round("", &[("One-time code: ", false)])],
+        right: vec!["1"],
+        ..Plan::default()
+    })
+    .await;
+    let script = Script::new(&[Say::Enter("1")]);
+    let config = asking(server.config(), &script);
+    let host = ssh::connect(&server.target(), &config).await.unwrap();
+    // Several commands at once share the one connection, and no other is tried.
+    let more = (0..3).map(|_| run(&*host, "sleep 0.2; exit 5"));
+    for answer in futures_util::future::join_all(more).await {
+        assert_eq!(answer.exit, Exit::Code(5));
+    }
+    assert_eq!(script.asked().len(), 1);
+    assert_eq!(server.answers().len(), 1);
+}
+
+#[tokio::test]
+async fn a_remembered_answer_that_fails_is_forgotten() {
+    let Some(sshd) = with_password("PubkeyAuthentication no") else {
+        return;
+    };
+    let script = Script::new(&[Say::Enter(PASSWORD), Say::Enter("second")]);
+    let config = asking(sshd.config(), &script);
+    logs_in(&sshd, &config).await;
+    let accounts = Accounts::with_password("second", None);
+    let target = sshd.target();
+    let port = sshd.port();
+    let mut sshd = sshd;
+    sshd.run_as(accounts.program(&program("sshd").unwrap()));
+    assert_eq!(sshd.port(), port);
+    connected(&target, &config, &|| sshd.log()).await;
+    assert_eq!(script.asked().len(), 2);
+    says_all(&script.text(1), &["password of root"]);
+}
+
+#[tokio::test]
+async fn an_expired_password_is_changed_by_pam_or_told() {
+    let accounts = Accounts::with_password(PASSWORD, Some(0));
+    let settings = "UsePAM yes\nKbdInteractiveAuthentication yes\nPubkeyAuthentication no";
+    let Some(sshd) = with_account(settings, &accounts) else {
+        return;
+    };
+    let script = Script::new(&[Say::Enter(PASSWORD), Say::Enter(PASSWORD), Say::No]);
+    let says = refused(&sshd.target(), &asking(sshd.config(), &script)).await;
+    println!("{says}");
+    for place in 0..script.asked().len() {
+        println!("{}", script.text(place));
+    }
+    assert_eq!(script.asked().len(), 3);
+    says_all(&script.text(1), &["may have expired"]);
 }

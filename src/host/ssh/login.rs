@@ -456,7 +456,10 @@ async fn rsa(
     if let Some(known) = *known {
         return Ok(known);
     }
+    let wanted = &route.methods.rsa;
     let rsa = match handle.best_supported_rsa_hash().await? {
+        // Who takes SHA-512 takes SHA-256 too; the configuration may like that better.
+        Some(Some(HashAlg::Sha512)) => Rsa::With(wanted.first().copied().or(Some(HashAlg::Sha512))),
         Some(Some(hash)) => Rsa::With(Some(hash)),
         Some(None) | None if route.legacy => Rsa::With(None),
         Some(None) => Rsa::Sha1Only,

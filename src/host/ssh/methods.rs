@@ -1,6 +1,7 @@
 //! Which ways to log in the ssh configuration allows, and in which order.
 
 use russh::MethodKind;
+use russh::keys::HashAlg;
 use ssh2_config::HostParams;
 
 use super::fields::Fields;
@@ -24,6 +25,8 @@ pub(super) struct Methods {
     pub(super) prompts: usize,
     /// `BatchMode`: nothing is asked.
     pub(super) batch: bool,
+    /// How RSA keys may sign, of `PubkeyAcceptedAlgorithms`; first what is liked best.
+    pub(super) rsa: Vec<HashAlg>,
 }
 
 impl Methods {
@@ -66,10 +69,100 @@ impl Methods {
             order,
             prompts,
             batch: fields.flag("BatchMode")?,
+            rsa: rsa(params, fields),
         })
     }
 
     pub(super) fn allow(&self, method: MethodKind) -> bool {
         self.order.contains(&method)
+    }
+}
+
+/// Without SHA-1 (`ssh-rsa`), which `legacy` alone allows.
+fn rsa(params: Option<&HostParams>, fields: &Fields) -> Vec<HashAlg> {
+    let known = params.map(|params| &params.pubkey_accepted_algorithms);
+    let named: Vec<&str> = match known.filter(|named| !named.is_default()) {
+        Some(named) => named.algorithms().iter().map(String::as_str).collect(),
+        // The old name of the keyword; a list that only adds or removes says nothing of an order.
+        None => fields
+            .all("PubkeyAcceptedKeyTypes")
+            .unwrap_or_default()
+            .iter()
+            .flat_map(|names| names.split(','))
+            .collect(),
+    };
+    let hashes: Vec<HashAlg> = named
+        .into_iter()
+        .filter_map(|name| match name {
+            "rsa-sha2-512" => Some(HashAlg::Sha512),
+            "rsa-sha2-256" => Some(HashAlg::Sha256),
+            _ => None,
+        })
+        .collect();
+    if hashes.is_empty() {
+        vec![HashAlg::Sha512, HashAlg::Sha256]
+    } else {
+        hashes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssh2_config::{ParseRule, SshConfig};
+
+    fn read(text: &str) -> Result<Methods, String> {
+        let rules = ParseRule::ALLOW_UNKNOWN_FIELDS | ParseRule::ALLOW_UNSUPPORTED_FIELDS;
+        let config = SshConfig::default().parse(&mut text.as_bytes(), rules);
+        let params = config.unwrap().query("nas");
+        Methods::read(Some(&params), &Fields::new(Some(&params)))
+    }
+
+    #[test]
+    fn without_a_word_all_is_allowed_in_sshs_order() {
+        let methods = read("").unwrap();
+        assert_eq!(methods.order, ORDER);
+        assert_eq!(methods.prompts, 3);
+        assert!(!methods.batch);
+        assert_eq!(methods.rsa, [HashAlg::Sha512, HashAlg::Sha256]);
+    }
+
+    #[test]
+    fn the_configuration_orders_and_switches_off() {
+        use MethodKind::{KeyboardInteractive, Password, PublicKey};
+
+        for (text, order) in [
+            (
+                "PreferredAuthentications password,publickey",
+                vec![Password, PublicKey],
+            ),
+            ("PreferredAuthentications gssapi-with-mic,hostbased", vec![]),
+            (
+                "PubkeyAuthentication no",
+                vec![KeyboardInteractive, Password],
+            ),
+            (
+                "PasswordAuthentication no",
+                vec![PublicKey, KeyboardInteractive],
+            ),
+            ("KbdInteractiveAuthentication no", vec![PublicKey, Password]),
+            (
+                "ChallengeResponseAuthentication no",
+                vec![PublicKey, Password],
+            ),
+            (
+                "KbdInteractiveAuthentication yes\nChallengeResponseAuthentication no",
+                ORDER.to_vec(),
+            ),
+        ] {
+            assert_eq!(read(text).unwrap().order, order, "{text}");
+        }
+        let methods = read("BatchMode yes\nNumberOfPasswordPrompts 1").unwrap();
+        assert!(methods.batch);
+        assert_eq!(methods.prompts, 1);
+        let methods = read("PubkeyAcceptedAlgorithms ssh-rsa,rsa-sha2-256").unwrap();
+        assert_eq!(methods.rsa, [HashAlg::Sha256]);
+        assert!(read("NumberOfPasswordPrompts many").is_err());
+        assert!(read("PasswordAuthentication perhaps").is_err());
     }
 }
