@@ -285,14 +285,7 @@ impl Dialogue<'_> {
                 self.spent.push(method);
                 self.asked = 0;
             };
-            if matches!(
-                next,
-                AuthResult::Failure {
-                    partial_success: false,
-                    ..
-                }
-            ) && !self.handle.is_closed()
-            {
+            if !is_taken(&next) {
                 self.tried.refused.push(how.clone());
             }
             last = how;
@@ -398,13 +391,7 @@ impl Dialogue<'_> {
         };
         match result {
             Ok(result) => {
-                let taken = match &result {
-                    AuthResult::Success => true,
-                    AuthResult::Failure {
-                        partial_success, ..
-                    } => *partial_success,
-                };
-                if taken {
+                if is_taken(&result) {
                     self.went.keys.push(offer.name());
                 } else if hash.is_some() && self.hash == Some(Rsa::Unsaid) {
                     self.tried.remarks.push(format!(
@@ -444,6 +431,16 @@ impl Dialogue<'_> {
             return Err(End::Gone);
         }
         Ok(None)
+    }
+}
+
+/// Whether it was right, be it enough or not.
+pub(super) fn is_taken(result: &AuthResult) -> bool {
+    match result {
+        AuthResult::Success => true,
+        AuthResult::Failure {
+            partial_success, ..
+        } => *partial_success,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use russh::MethodKind;
 use russh::client::{AuthResult, KeyboardInteractiveAuthResponse as Response, Prompt};
 
-use super::login::{Dialogue, End};
+use super::login::{Dialogue, End, is_taken};
 use super::prompts;
 use super::secrets::{Answers, Slot};
 use super::text::plain;
@@ -137,6 +137,8 @@ impl Dialogue<'_> {
                 Ok(response) => response,
                 Err(error) => {
                     // They were not judged: another connection may take them.
+                    let how = "keyboard-interactive".to_owned();
+                    self.tried.refused.push(how);
                     self.entered.prompts.extend(rounds.given.drain());
                     return Err(error.into());
                 }
@@ -231,6 +233,7 @@ impl Dialogue<'_> {
             Ok(result) if is_taken(&result) || !self.handle.is_closed() => result,
             lost => {
                 // It was not judged: another connection may take it.
+                self.tried.refused.push("password".to_owned());
                 self.entered.password = Some(secret);
                 return Err(lost.err().map_or(End::Gone, End::from));
             }
@@ -267,14 +270,4 @@ fn shown(asked: &[Prompt]) -> String {
         .map(|prompt| format!("`{}`", plain(&prompt.prompt)))
         .collect();
     all.join(", ")
-}
-
-/// Whether it was right, be it enough or not.
-fn is_taken(result: &AuthResult) -> bool {
-    match result {
-        AuthResult::Success => true,
-        AuthResult::Failure {
-            partial_success, ..
-        } => *partial_success,
-    }
 }
