@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use etcetera::base_strategy::{BaseStrategy, Xdg};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// What the operator configured.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -28,6 +29,19 @@ pub struct HostConfig {
     pub r#become: Option<String>,
     /// Use the old algorithms too, which are weak.
     pub legacy: bool,
+    /// How long a lost connection is tried again before the host counts as gone, e.g. `5min`.
+    #[serde(deserialize_with = "duration")]
+    pub gone_after: Option<Duration>,
+}
+
+fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(from)?;
+    let parsed = humantime::parse_duration(&text);
+    parsed.map(Some).map_err(|why| {
+        serde::de::Error::custom(format!(
+            "expected a duration like 5min, not {text:?}: {why}"
+        ))
+    })
 }
 
 /// Where things live on this machine.
@@ -163,6 +177,16 @@ mod tests {
             error.contains("config.toml:4:") && error.contains("becoming"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn how_long_a_host_may_be_away_is_a_duration() {
+        let config = |text: &str| toml::from_str::<Config>(text);
+        let known = config("[host.nas]\ngone_after = \"5min\"\n").unwrap();
+        assert_eq!(known.host("nas").gone_after, Some(Duration::from_mins(5)));
+        assert_eq!(known.host("tin").gone_after, None);
+        let why = config("[host.nas]\ngone_after = \"soon\"\n").unwrap_err();
+        assert!(why.to_string().contains("a duration like 5min"), "{why}");
     }
 
     #[test]

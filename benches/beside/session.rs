@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use comeback::engine::{Connected, Control, Hosts, Sitting, plan_of, session_id};
+use comeback::engine::{
+    Connected, Control, GONE_AFTER, Hosts, Missing, Sitting, plan_of, session_id,
+};
 use comeback::event::{End, Order, Sink};
 use comeback::host::facts::{self, Wanted};
 use comeback::host::{LocalHost, SharedHost, ssh};
@@ -83,6 +85,7 @@ impl Stage {
             bounds,
             plan,
             hosts,
+            missing: Missing::new(),
             confirmed: Vec::new(),
             sink,
             control: Control::default(),
@@ -102,7 +105,11 @@ async fn probed(host: SharedHost, folder: &Path) -> Result<Connected> {
         address: host.address(),
         facts,
     };
-    Ok(Connected { info, host })
+    Ok(Connected {
+        info,
+        host,
+        gone_after: GONE_AFTER,
+    })
 }
 
 /// A method file that does nothing but these commands, each a timed step.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::cli::RunArgs;
 use crate::engine::Gravity;
 use crate::event::Facts;
+use crate::session::clean;
 
 use super::prepare::{self, Prepared};
 use super::{CommandError, Context, output};
@@ -30,6 +31,16 @@ pub(super) async fn check(context: &Arc<Context>, mut args: RunArgs) -> Result<i
     for (name, known) in &prepared.hosts {
         text.push_str(&facts(name, &known.info.facts));
     }
+    for (name, why) in &prepared.missing {
+        let phase = why.phase().map(|phase| format!("{phase}: "));
+        let why = clean(why.why());
+        let _ = writeln!(
+            text,
+            "{name}\n  {:<10}  {}{why}",
+            "down",
+            phase.unwrap_or_default()
+        );
+    }
     text.push_str(&findings(&prepared));
     output::data(&text)?;
     // Asked for every method, what cannot run is news; asked for one, it is the answer.
@@ -37,7 +48,16 @@ pub(super) async fn check(context: &Arc<Context>, mut args: RunArgs) -> Result<i
         .checks
         .iter()
         .any(|check| check.refusal().is_some());
-    Ok(if refused && !every { 4 } else { 0 })
+    Ok(exit(&prepared, refused && !every))
+}
+
+/// The exit code of a look alone.
+pub(super) fn exit(prepared: &Prepared, refused: bool) -> i32 {
+    match (refused, prepared.missing.is_empty()) {
+        (true, _) => 4,
+        (false, false) => 3,
+        (false, true) => 0,
+    }
 }
 
 fn facts(name: &str, facts: &Facts) -> String {
@@ -119,6 +139,9 @@ fn findings(prepared: &Prepared) -> String {
             };
             let _ = writeln!(text, "  {sign} {}", finding.text);
         }
+    }
+    for (method, host, why) in &prepared.left_out {
+        let _ = writeln!(text, "{method} on {host}: cannot run\n  x {}", clean(why));
     }
     text
 }

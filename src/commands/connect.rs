@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use crate::engine::{Connected, Hosts};
+use crate::engine::{Connected, GONE_AFTER, Hosts, Missing};
 use crate::host::facts::{self, Wanted};
 use crate::host::{Become, HostError, LocalHost, SharedHost, ssh};
 use crate::method::{Catalogue, HostInfo};
@@ -45,19 +45,20 @@ pub(super) async fn probe(
         address: host.address(),
         facts: known,
     };
-    Ok(Connected { info, host })
+    Ok(Connected {
+        info,
+        host,
+        gone_after: configured.gone_after.unwrap_or(GONE_AFTER),
+    })
 }
 
-/// Connects all of them at once.
-///
-/// # Errors
-/// The first that cannot be used.
+/// Connects all of them at once: those that can be used, and why the others cannot.
 pub(super) async fn all(
     context: &Arc<Context>,
     names: BTreeSet<String>,
     tools: &[String],
     paths: &[String],
-) -> Result<Hosts, HostError> {
+) -> (Hosts, Missing) {
     let mut joins = JoinSet::new();
     for name in names {
         let (context, tools, paths) = (Arc::clone(context), tools.to_vec(), paths.to_vec());
@@ -66,13 +67,14 @@ pub(super) async fn all(
             (name, connected)
         });
     }
-    let mut hosts = Hosts::new();
-    while let Some(joined) = joins.join_next().await {
-        if let Ok((name, connected)) = joined {
-            hosts.insert(name, connected?);
+    let (mut hosts, mut missing) = (Hosts::new(), Missing::new());
+    for (name, connected) in joins.join_all().await {
+        match connected {
+            Ok(known) => drop(hosts.insert(name, known)),
+            Err(why) => drop(missing.insert(name, why)),
         }
     }
-    Ok(hosts)
+    (hosts, missing)
 }
 
 /// All programs that any method needs.

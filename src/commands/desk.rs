@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
-use crate::engine::{Confirmation, Connected, Control, Hosts, parse_subject, session_id};
+use crate::engine::{Confirmation, Connected, Control, Hosts, Missing, parse_subject, session_id};
 use crate::event::{Act, ActKind, HostState, Sink, What};
 use crate::host::HostError;
 use crate::method::{Catalogue, Pick, Request};
@@ -328,7 +328,7 @@ impl Desk {
                 hosts.retain(|name, _| wanted.contains(name));
                 let catalogue = Arc::clone(&self.catalogue);
                 self.tasks.spawn(async move {
-                    let prepared = prepare::on(&catalogue, &asked, hosts).await;
+                    let prepared = prepare::on(&catalogue, &asked, hosts, Missing::new()).await;
                     News::Prepared(Box::new(prepared.map(|prepared| (prepared, asked))))
                 });
             }
@@ -336,7 +336,12 @@ impl Desk {
         }
     }
 
-    fn begin(&mut self, prepared: Prepared, asked: &Asked) -> Result<(), CommandError> {
+    fn begin(&mut self, mut prepared: Prepared, asked: &Asked) -> Result<(), CommandError> {
+        if prepared.bounds.is_empty()
+            && let Some((_, why)) = prepared.missing.pop_first()
+        {
+            return Err(why.into());
+        }
         for (bound, check) in prepared.bounds.iter().zip(&prepared.checks) {
             if let Some(why) = check.refusal() {
                 return Err(CommandError::Refused(format!(

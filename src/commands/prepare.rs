@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use futures_util::future::join_all;
+
 use crate::cli::RunArgs;
-use crate::engine::{Check, Confirmation, Hosts, examine, parse_subject, plan_of};
+use crate::engine::{
+    Check, Confirmation, ExamineError, Hosts, Missing, examine, parse_subject, plan_of,
+};
 use crate::event::{Order, Plan};
 use crate::method::{Bound, Catalogue, HostInfo, Request, Set, SubjectSpec, bind};
 
-use super::{CommandError, Context, connect};
+use super::{CommandError, Context, connect, output};
 
 /// What was typed, read.
 #[derive(Debug, Clone)]
@@ -22,6 +26,10 @@ pub(super) struct Asked {
 /// A plan, and what was found about it.
 pub(super) struct Prepared {
     pub hosts: Hosts,
+    /// Hosts that were asked for and cannot be used.
+    pub missing: Missing,
+    /// What was asked for and needs one of them: method, host, and why.
+    pub left_out: Vec<(String, String, String)>,
     pub bounds: Vec<Bound>,
     pub plan: Plan,
     pub checks: Vec<Check>,
@@ -114,10 +122,10 @@ pub(super) fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
     Ok(Catalogue::load(Some(&context.paths.methods))?)
 }
 
-/// Connects, binds, and looks.
+/// Connects, binds, and looks. Hosts that cannot be used are told, and the others go on.
 ///
 /// # Errors
-/// Where a host cannot be used, or something asked for does not fit.
+/// Where no host can be used, or something asked for does not fit.
 pub(super) async fn prepare(
     context: &Arc<Context>,
     catalogue: &Catalogue,
@@ -149,35 +157,89 @@ pub(super) async fn prepare(
             .clone()
             .unwrap_or_else(|| "/var/tmp".to_owned()),
     );
-    let hosts = connect::all(context, request.hosts(), &connect::tools(catalogue), &paths).await?;
-    on(catalogue, asked, hosts).await
+    let tools = connect::tools(catalogue);
+    let (hosts, missing) = connect::all(context, request.hosts(), &tools, &paths).await;
+    let prepared = on(catalogue, asked, hosts, missing).await?;
+    let mut told: Vec<_> = prepared.missing.values().cloned().collect();
+    // Where nothing is left to run, one of them is what the command ends with.
+    let last = told.pop_if(|_| prepared.bounds.is_empty());
+    for why in told {
+        output::talk(&format!("comeback: {why}"));
+    }
+    match last {
+        Some(why) => Err(why.into()),
+        None => Ok(prepared),
+    }
 }
 
-/// Binds and looks, on hosts that are connected.
+/// Binds and looks, on hosts that are connected; what needs a missing one is left out.
 ///
 /// # Errors
 /// Where something asked for does not fit.
 pub(super) async fn on(
     catalogue: &Catalogue,
     asked: &Asked,
-    hosts: Hosts,
+    mut hosts: Hosts,
+    mut missing: Missing,
 ) -> Result<Prepared, CommandError> {
     let infos: BTreeMap<String, HostInfo> = hosts
         .iter()
         .map(|(name, known)| (name.clone(), known.info.clone()))
         .collect();
-    let mut bounds = bind(catalogue, &asked.request, &infos)?;
-    let mut checks = Vec::new();
-    for bound in &mut bounds {
-        let check = examine(&hosts, bound, &asked.confirmed).await?;
+    let mut request = asked.request.clone();
+    request.without = missing.keys().cloned().collect();
+    let mut looked = Vec::new();
+    let bounds = bind(catalogue, &request, &infos)?;
+    let looks = join_all(
+        bounds
+            .iter()
+            .map(|bound| examine(&hosts, bound, &asked.confirmed)),
+    );
+    for (check, bound) in looks.await.into_iter().zip(&bounds) {
+        match check {
+            Ok(check) => looked.push((bound.clone(), check)),
+            // Lost since it was connected.
+            Err(ExamineError::Host(why)) => {
+                let host = bound.binding.host().to_owned();
+                missing.entry(host).or_insert(why);
+            }
+            Err(why) => return Err(why.into()),
+        }
+    }
+    hosts.retain(|name, _| !missing.contains_key(name));
+    looked.retain(|(bound, _)| {
+        let mut needs = bound.hosts.values();
+        needs.all(|info| hosts.contains_key(&info.name))
+    });
+    let (mut bounds, mut checks) = (Vec::new(), Vec::new());
+    for (mut bound, check) in looked {
         bound.binding.subject.marked = check.marked;
+        bounds.push(bound);
         checks.push(check);
     }
     let plan = plan_of(&bounds, asked.reps, asked.order)?;
     Ok(Prepared {
+        left_out: left_out(catalogue, &asked.request, &missing)?,
         hosts,
+        missing,
         bounds,
         plan,
         checks,
     })
+}
+
+fn left_out(
+    catalogue: &Catalogue,
+    request: &Request,
+    missing: &Missing,
+) -> Result<Vec<(String, String, String)>, CommandError> {
+    let mut all = Vec::new();
+    for pick in &request.picks {
+        let method = catalogue.get(&pick.method)?;
+        let needs = request.hosts_of(&method, &pick.host);
+        if let Some(why) = needs.iter().find_map(|host| missing.get(host)) {
+            all.push((pick.method.clone(), pick.host.clone(), why.to_string()));
+        }
+    }
+    Ok(all)
 }

@@ -28,13 +28,8 @@ pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, Co
     let prepared = interruptible(prepare::prepare(context, &catalogue, &asked)).await?;
     if args.dry_run {
         output::data(&check::dry_run(&prepared))?;
-        return Ok(
-            if prepared.checks.iter().any(|one| one.refusal().is_some()) {
-                4
-            } else {
-                0
-            },
-        );
+        let refused = prepared.checks.iter().any(|one| one.refusal().is_some());
+        return Ok(check::exit(&prepared, refused));
     }
     allowed(context, &args, &prepared)?;
     let session = session_id();
@@ -121,6 +116,7 @@ pub(super) fn sitting(
         bounds: prepared.bounds,
         plan: prepared.plan,
         hosts: prepared.hosts,
+        missing: prepared.missing,
         confirmed: asked.confirmed.clone(),
         sink,
         control,
@@ -147,6 +143,9 @@ fn allowed(context: &Context, args: &RunArgs, prepared: &Prepared) -> Result<(),
         .record
         .clone()
         .unwrap_or_else(|| context.paths.recordings.join("x"));
+    for (method, host, why) in &prepared.left_out {
+        output::talk(&format!("comeback: {method} on {host} is left out: {why}"));
+    }
     for bound in &prepared.bounds {
         let subject = &bound.binding.subject;
         if bound.binding.host() == "local" && subject.kind == "dir" && !subject.own {

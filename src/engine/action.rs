@@ -14,6 +14,7 @@ use crate::method::{self, ExpandedStep, Secret};
 use crate::progress;
 
 use super::EngineError;
+use super::away;
 use super::clocks::HERE_RESOLUTION;
 use super::command::{self, Followed, Following, PATIENCE, follow};
 use super::payload::Made;
@@ -42,6 +43,7 @@ pub(super) struct Background {
     ok: Vec<i32>,
     figures: Vec<String>,
     clock: Option<Clock>,
+    host: String,
     handle: JoinHandle<Followed>,
     stopper: Stopper,
 }
@@ -115,6 +117,10 @@ impl Acted {
                 (Some(cause), _) => cause.clone(),
                 (None, codes) => format!("it ended with status {codes:?}"),
             }),
+            EndState::Lost if followed.gone.is_some() => {
+                let why = followed.gone.as_deref().unwrap_or_default();
+                Some(format!("its host is gone: {why}"))
+            }
             EndState::Lost if !outcome.begun => {
                 Some("it was never begun: the connection was lost".to_owned())
             }
@@ -296,11 +302,13 @@ impl Run<'_> {
     fn following(&self, id: &StepId, host_name: &str) -> impl Fn() -> Following + use<> {
         let (teller, control) = (self.shared.teller.clone(), self.shared.control.clone());
         let (step, host, began) = (id.clone(), host_name.to_owned(), self.shared.began);
+        let gone_after = self.shared.gone_after(host_name);
         let secrets = self.secret_bytes();
         move || Following {
             teller: teller.clone(),
             step: step.clone(),
             host: host.clone(),
+            gone_after,
             control: control.clone(),
             secrets: secrets.clone(),
             began,
@@ -332,14 +340,22 @@ impl Run<'_> {
                 figures: step.step.figures.clone(),
                 clock: step.step.clock,
                 stopper: job.stopper(),
+                host: host_name.to_owned(),
                 handle: tokio::spawn(follow(job, following())),
             };
             self.background.insert(step.step.name.clone(), background);
             return Ok(Acted::new(EndState::Ok, (begin, begin)));
         }
         let followed = command::run(supervisor, text, &launch, following).await?;
+        self.gone(host_name, &followed);
         self.clock_note(id, &followed);
         Ok(Acted::followed(&followed, step.step.clock, &step.step.ok))
+    }
+
+    fn gone(&self, host: &str, followed: &Followed) {
+        if let Some(why) = &followed.gone {
+            self.shared.lost(host, &away::gone(host, why.clone()));
+        }
     }
 
     fn clock_note(&self, id: &StepId, followed: &Followed) {
@@ -477,11 +493,15 @@ impl Run<'_> {
             ok,
             figures,
             clock,
+            host,
             handle,
             ..
         } = background;
         let mut acted = match handle.await {
-            Ok(followed) => Acted::followed(&followed, clock, &ok),
+            Ok(followed) => {
+                self.gone(&host, &followed);
+                Acted::followed(&followed, clock, &ok)
+            }
             Err(why) => Acted::failed(why.to_string(), self.shared.began),
         };
         // A load or server that goes on until the end is ended by us, and has not failed.

@@ -17,6 +17,7 @@ use crate::progress::clamp::Clamp;
 use crate::progress::lines::Lines;
 use crate::progress::{Finding, Reader};
 
+use super::away::Away;
 use super::control::Control;
 use super::mask::Mask;
 use super::output::Batch;
@@ -40,6 +41,8 @@ pub(super) struct Following {
     pub step: StepId,
     /// The host that it runs on.
     pub host: String,
+    /// How long that may be away before it counts as gone.
+    pub gone_after: Duration,
     pub control: Control,
     /// Secrets that its output must not tell.
     pub secrets: Vec<Vec<u8>>,
@@ -71,6 +74,8 @@ pub(super) struct Followed {
     pub stopped: bool,
     /// It was interrupted as the method says.
     pub interrupted: bool,
+    /// Its host is gone, and why: nobody knows what became of the command.
+    pub gone: Option<String>,
     /// Seconds since the session's begin.
     pub here: (f64, f64),
 }
@@ -111,7 +116,8 @@ pub(super) async fn run(
         match supervisor.launch(&step, text, launch.clone()).await {
             Ok(job) => {
                 let followed = follow(job, follows).await;
-                if followed.outcome.begun || followed.stopped || last {
+                let over = followed.stopped || followed.gone.is_some();
+                if followed.outcome.begun || over || last {
                     return Ok(followed);
                 }
             }
@@ -141,6 +147,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
     let started = Instant::now();
     let at = follow.began.elapsed().as_secs_f64();
     let mut looks = watching(&follow);
+    let mut away = Away::new(follow.gone_after);
     let control = follow.control.clone();
     let stopper = job.stopper();
     let mut hearing = Hearing {
@@ -165,6 +172,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
             cause: None,
             stopped: false,
             interrupted: false,
+            gone: None,
             here: (at, at),
         },
         last_error: None,
@@ -191,6 +199,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
                     if !waits {
                         flush = Tick::now() + BATCH;
                     }
+                    away.hear(&heard);
                     hearing.hear(heard);
                 }
                 None => break,
@@ -201,6 +210,10 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
                 ending = end();
             }
             Some(bytes) = looks.recv() => hearing.looked(bytes),
+            why = away.for_good() => {
+                hearing.done.gone = Some(why);
+                break;
+            }
             // A host that is not reached any more is not waited for.
             proof = proof_of(&mut ending), if proved.is_none() => {
                 let gone = proof.as_ref().is_some_and(|proof| proof.gone);
@@ -232,7 +245,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
 }
 
 /// What came of a stop, once one was asked for.
-async fn proof_of(ending: &mut Option<JoinHandle<StopProof>>) -> Option<StopProof> {
+pub(super) async fn proof_of(ending: &mut Option<JoinHandle<StopProof>>) -> Option<StopProof> {
     match ending {
         Some(ending) => ending.await.ok(),
         None => std::future::pending().await,

@@ -20,7 +20,7 @@ impl Default for Control {
 }
 
 impl Control {
-    /// Ends the run that goes on, undoes what may be undone, and the session with it.
+    /// Ends the runs that go on, undoes what may be undone, and the session with it.
     pub fn stop(&self) {
         self.stop.cancel();
     }
@@ -31,7 +31,7 @@ impl Control {
         self.stop.is_cancelled()
     }
 
-    /// Waits after the run that goes on (or goes on).
+    /// Begins no further run on any host (or does so again).
     pub fn pause(&self, yes: bool) {
         self.pause.send_replace(yes);
     }
@@ -41,12 +41,8 @@ impl Control {
         self.stop.cancelled().await;
     }
 
-    /// Returns when no pause holds the session, or a stop was asked for.
-    pub async fn may_go_on(&self) {
-        let mut pause = self.pause.subscribe();
-        tokio::select! {
-            () = self.stop.cancelled() => {}
-            _ = pause.wait_for(|paused| !paused) => {}
-        }
+    /// Whether a pause holds the session, and every change of that.
+    pub(super) fn pauses(&self) -> watch::Receiver<bool> {
+        self.pause.subscribe()
     }
 }

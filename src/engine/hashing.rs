@@ -20,8 +20,9 @@ use crate::progress::Finding;
 use crate::progress::clamp::Clamp;
 
 use super::EngineError;
-use super::command::{PATIENCE, TRIES, again, attempt};
-use super::conduct::Shared;
+use super::away::{Away, gone};
+use super::command::{PATIENCE, TRIES, again, attempt, proof_of};
+use super::shared::Shared;
 use super::shell::{script, text_of};
 
 /// What is kept of an answer.
@@ -188,7 +189,9 @@ async fn there(
     loop {
         let name = attempt(step, tries);
         match once(shared, host, &name, script).await {
-            Err(EngineError::Host(why)) if why.is_transient() && tries < TRIES => {
+            Err(EngineError::Host(why))
+                if why.is_transient() && tries < TRIES && !shared.is_gone(host) =>
+            {
                 again(&mut tries).await;
             }
             done => return done,
@@ -209,6 +212,7 @@ async fn once(
     let mut work = supervisor.launch(step, script, Launch::default()).await?;
     let (mut said, mut complaint) = (Vec::new(), Vec::new());
     let mut stopped: Option<JoinHandle<StopProof>> = None;
+    let mut away = Away::new(shared.gone_after(host));
     loop {
         let heard = tokio::select! {
             heard = work.next() => heard,
@@ -217,7 +221,17 @@ async fn once(
                 stopped = Some(tokio::spawn(async move { stopper.stop(PATIENCE).await }));
                 continue;
             }
+            // A host that is not reached any more is not waited for.
+            proof = proof_of(&mut stopped) => return proved(host, proof),
+            why = away.for_good() => {
+                let why = gone(host, why);
+                shared.lost(host, &why);
+                return Err(why.into());
+            }
         };
+        if let Some(heard) = &heard {
+            away.hear(heard);
+        }
         match heard {
             Some(Heard::Output { stream, bytes, .. }) => {
                 let all = if stream == Stream::Out {
@@ -252,18 +266,20 @@ async fn once(
                 let Some(stopped) = stopped else {
                     return Err(failed(host, "its status is not known"));
                 };
-                return match stopped.await {
-                    Ok(proof) if proof.gone => Ok(None),
-                    Ok(proof) => Err(failed(
-                        host,
-                        &format!("stopped, but still there: {}", proof.left.join(", ")),
-                    )),
-                    Err(why) => Err(failed(host, &why.to_string())),
-                };
+                return proved(host, stopped.await.ok());
             }
             Some(_) => {}
         }
     }
+}
+
+fn proved(host: &str, proof: Option<StopProof>) -> Result<Option<String>, EngineError> {
+    let left = match proof {
+        Some(proof) if proof.gone => return Ok(None),
+        Some(proof) => proof.left.join(", "),
+        None => "nobody knows what is left of it".to_owned(),
+    };
+    Err(failed(host, &format!("stopped, but still there: {left}")))
 }
 
 /// Compares two manifests, and names the first differences.

@@ -1,5 +1,6 @@
 //! What steps leave, and how it is undone: in reverse, each found before and looked for after.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::event::{Intended, Leave, LeaveId, LeaveKind, LeaveState, RunId, StepId, What};
@@ -7,9 +8,9 @@ use crate::host::Host;
 use crate::method::{FOUND, Leaves};
 
 use super::EngineError;
-use super::conduct::Shared;
 use super::journal::{self, Entry};
 use super::preview::Filling;
+use super::shared::Shared;
 use super::shell::{quote, script};
 use super::teller::Teller;
 
@@ -85,7 +86,7 @@ pub(super) async fn announce(
         leave: id.clone(),
         state: LeaveState::Intended(intended.clone()),
     }));
-    teller.commit()?;
+    teller.commit().await?;
     let entry = Entry::Intended {
         leave: id.clone(),
         intended: intended.clone(),
@@ -160,6 +161,8 @@ pub(super) async fn gone(teller: &Teller, host: &dyn Host, session_dir: &str, le
 pub(super) async fn unwind(shared: &Shared, open: &mut [Open], keep: Option<&str>) {
     let teller = &shared.teller;
     let mut keep = keep.map(ToOwned::to_owned);
+    // A host that is gone is looked for once, not for each thing on it.
+    let mut unreached: BTreeMap<String, String> = BTreeMap::new();
     for left in open.iter_mut().rev().filter(|left| !left.undone) {
         let kept = |why: String| {
             teller.tell(What::Leave(Leave {
@@ -173,16 +176,28 @@ pub(super) async fn unwind(shared: &Shared, open: &mut [Open], keep: Option<&str
             kept(why.clone());
             continue;
         }
-        let Some(connected) = shared.hosts.get(&left.intended.host) else {
+        let name = &left.intended.host;
+        let Some(connected) = shared.hosts.get(name) else {
             continue;
         };
         let host = connected.host.as_ref();
+        let away = match unreached.get(name) {
+            Some(why) => Err(why.clone()),
+            None => shared.reach(name).await,
+        };
+        if let Err(why) = away {
+            kept(why.clone());
+            keep = Some(format!("{} is still there", left.intended.name));
+            unreached.insert(name.clone(), why);
+            continue;
+        }
         match take_away(host, &left.intended).await {
             Ok(()) => {
                 left.undone = true;
-                gone(teller, host, &shared.session_dir(&left.intended.host), left).await;
+                gone(teller, host, &shared.session_dir(name), left).await;
             }
             Err(why) => {
+                shared.lost_by(name, &why);
                 kept(why.to_string());
                 keep = Some(format!("{} is still there", left.intended.name));
             }

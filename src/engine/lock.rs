@@ -13,14 +13,6 @@ use super::shell::{quote, script};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A lock that this session holds.
-#[derive(Debug, Clone)]
-pub(super) struct Held {
-    pub host: String,
-    pub subject: String,
-    path: String,
-}
-
 /// Who has the subject, as the lock's folder says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Holder {
@@ -60,19 +52,18 @@ fn name(key: &str) -> String {
 /// Where the host is lost or nothing can be written there.
 pub(super) async fn take(
     host: &dyn Host,
-    subject: &str,
     key: &str,
     session: &str,
-) -> Result<Result<Held, Holder>, EngineError> {
+) -> Result<Result<(), Holder>, EngineError> {
     // Whoever finds the folder there but no holder in it meets one that is just being taken.
     let text = format!(
-        r#"refuse() {{ grep -qsF {session} "$p/holder" && {{ printf 'taken\n%s\n' "$p"; exit 0; }}; printf 'refused\n'; cat "$p/holder" 2>/dev/null || printf 'another session\njust now\n'; exit 0; }}
+        r#"refuse() {{ grep -qsF {session} "$p/holder" && {{ echo taken; exit 0; }}; printf 'refused\n'; cat "$p/holder" 2>/dev/null || printf 'another session\njust now\n'; exit 0; }}
 for d in {FOLDERS}; do p="$d"/{name}; [ -d "$p" ] && refuse; done
 for d in {FOLDERS}; do [ -d "$d" ] && [ -w "$d" ] && break; done
 p="$d"/{name}
 if mkdir -m 755 -- "$p" 2>/dev/null; then
   if printf '%s\n%s\n' {session}" of $(id -un) on $(uname -n)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$p/holder" && chmod 644 "$p/holder"; then
-    printf 'taken\n%s\n' "$p"
+    echo taken
   else
     rm -f -- "$p/holder"; rmdir -- "$p"; exit 1
   fi
@@ -87,11 +78,7 @@ fi"#,
     let said = script(host, "take the lock", &text, PATIENCE).await?;
     let mut lines = said.lines();
     if lines.next() == Some("taken") {
-        return Ok(Ok(Held {
-            host: host.name().to_owned(),
-            subject: subject.to_owned(),
-            path: lines.next().unwrap_or_default().to_owned(),
-        }));
+        return Ok(Ok(()));
     }
     let mut word = || lines.next().unwrap_or("unknown").to_owned();
     Ok(Err(Holder {
@@ -111,14 +98,3 @@ pub(super) fn find(key: &str, session: &str) -> String {
 
 /// Shell text that gives a found lock back.
 pub(super) const UNDO: &str = r#"rm -f -- "$found/holder" && rmdir -- "$found""#;
-
-/// Gives the lock back.
-///
-/// # Errors
-/// Where the host is lost, or the lock cannot be taken away.
-pub(super) async fn release(host: &dyn Host, held: &Held) -> Result<(), EngineError> {
-    let text = format!("found={}\n{UNDO}", quote(&held.path));
-    script(host, "give the lock back", &text, PATIENCE)
-        .await
-        .map(|_| ())
-}

@@ -1,13 +1,17 @@
 //! Runs a plan and says what happened; the only part that acts on hosts.
 //!
 //! A [`Sitting`] is everything that one session needs: hosts, bound methods, a sink for its
-//! events. [`Sitting::conduct`] takes its runs in their order, keeps the ledger, and undoes it.
+//! events. [`Sitting::conduct`] takes its runs, each host in a queue of its own, keeps the ledger,
+//! and undoes it.
 
 mod action;
+mod away;
 mod clocks;
+mod closing;
 mod command;
 mod conduct;
 mod control;
+mod course;
 mod error;
 mod figures;
 mod guard;
@@ -16,19 +20,24 @@ mod journal;
 mod leaving;
 mod lock;
 mod mask;
+mod opening;
+mod outcome;
 mod output;
 mod payload;
 mod preflight;
 mod preview;
+mod queue;
 mod reading;
 mod recover;
 mod run;
+mod shared;
 mod shell;
 mod space;
 mod teller;
 mod waiting;
 
-pub use conduct::{Connected, Hosts, Sitting, session_id};
+pub use away::GONE_AFTER;
+pub use conduct::{Connected, Hosts, Missing, Sitting, session_id};
 pub use control::Control;
 pub use error::EngineError;
 pub use guard::{Confirmation, parse_subject};

@@ -14,11 +14,11 @@ use crate::method::{Bound, ExpandedStep, RunNames, Step};
 use super::EngineError;
 use super::action::{Acted, Background};
 use super::clocks::Moments;
-use super::conduct::Shared;
 use super::guard::{Weighed, identity};
 use super::hashing::Kept;
 use super::leaving::{self, Open};
 use super::preview::{Filling, doing};
+use super::shared::Shared;
 use super::teller::About;
 use super::waiting::Waited;
 
@@ -161,6 +161,7 @@ impl<'a> Run<'a> {
                 let cause = end.cause.map(|cause| format!("{}: {cause}", step.name));
                 let exit = match end.end {
                     EndState::Stopped => 130,
+                    _ if self.lost_a_host() => 3,
                     _ => self.exit.take().unwrap_or(1),
                 };
                 Err(Halt {
@@ -178,6 +179,7 @@ impl<'a> Run<'a> {
                 self.shared
                     .teller
                     .note(Level::Error, format!("{}: {why}", step.name), about);
+                self.shared.lost_by(self.bound.host(&step.step.on), &why);
                 let exit = why.exit();
                 let cause = Some(format!("{}: {why}", step.name));
                 Err(Halt {
@@ -188,6 +190,11 @@ impl<'a> Run<'a> {
                 })
             }
         }
+    }
+
+    fn lost_a_host(&self) -> bool {
+        let mut hosts = self.bound.hosts.values();
+        hosts.any(|info| self.shared.is_gone(&info.name))
     }
 
     /// One step, from the look at what is there to the look at what was left.
@@ -232,7 +239,7 @@ impl<'a> Run<'a> {
                 labels: step.labels.clone(),
             }),
         );
-        self.shared.teller.commit()?;
+        self.shared.teller.commit().await?;
         if let Some(destroys) = &destroys {
             self.weigh(destroys, host.as_ref()).await?;
             self.destroyed = true;
@@ -243,6 +250,7 @@ impl<'a> Run<'a> {
             Ok(acted) => acted,
             // The step has an end in the recording, whatever happened.
             Err(why) => {
+                self.shared.lost_by(&host_name, &why);
                 self.exit = Some(why.exit());
                 Acted::failed(why.to_string(), self.shared.began)
             }

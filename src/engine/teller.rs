@@ -28,8 +28,17 @@ impl Teller {
         self.sink.tell(what);
     }
 
-    pub fn commit(&self) -> Result<(), SinkError> {
-        self.sink.commit()
+    /// Returns when all that was told is on disk. A slow disk holds up who waits for it, and
+    /// nobody else.
+    pub async fn commit(&self) -> Result<(), SinkError> {
+        let sink = Arc::clone(&self.sink);
+        let done = tokio::task::spawn_blocking(move || sink.commit()).await;
+        done.unwrap_or_else(|why| {
+            Err(SinkError {
+                file: String::new(),
+                why: why.to_string(),
+            })
+        })
     }
 
     pub fn step_id(&self) -> StepId {

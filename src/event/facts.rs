@@ -24,6 +24,10 @@ pub struct Facts {
     /// Memory in all.
     #[serde(default)]
     pub memory: Bytes,
+    /// Which running machine it is: the boot id of its kernel, on FreeBSD the UUID of the host.
+    /// Hosts that tell the same are one. Empty where that cannot be told.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub machine: String,
     /// Name of the user as whom commands run.
     #[serde(default)]
     pub user: String,

@@ -139,6 +139,39 @@ impl HostError {
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Down { .. })
     }
+
+    /// The host.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        match self {
+            Self::Down { host, .. }
+            | Self::Untrusted { host, .. }
+            | Self::Login { host, .. }
+            | Self::Refused { host, .. } => host,
+        }
+    }
+
+    /// The phase of connecting that failed; absent where the host refuses the work.
+    #[must_use]
+    pub fn phase(&self) -> Option<&'static str> {
+        match self {
+            Self::Down { phase, .. } => Some(phase),
+            Self::Untrusted { .. } => Some("host key"),
+            Self::Login { .. } => Some("login"),
+            Self::Refused { .. } => None,
+        }
+    }
+
+    /// Why, without the host and the phase.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        match self {
+            Self::Down { why, .. }
+            | Self::Untrusted { why, .. }
+            | Self::Login { why, .. }
+            | Self::Refused { why, .. } => why,
+        }
+    }
 }
 
 /// Runs a short script with the given standard input and gathers what it says, at most

@@ -47,7 +47,7 @@ pub struct ExpandedStep {
     pub pause: Option<f64>,
 }
 
-/// Binds every method to every host.
+/// Binds every method to every host; what needs one of [`Request::without`] is left out.
 ///
 /// # Errors
 /// Where a method is unknown, or a role, subject or setting does not fit it.
@@ -62,6 +62,12 @@ pub fn bind(
     check_subjects(request)?;
     for pick in &request.picks {
         let method = catalogue.get(&pick.method)?;
+        if !request
+            .hosts_of(&method, &pick.host)
+            .is_disjoint(&request.without)
+        {
+            continue;
+        }
         let id = format!("b{}", all.len() + 1);
         all.push(bind_one(&method, id.into(), &pick.host, request, infos)?);
     }
@@ -168,12 +174,9 @@ fn bind_one(
     };
     let mut hosts = BTreeMap::new();
     for (at, role) in method.roles.iter().enumerate() {
-        let name = match (at, request.roles.get(role)) {
-            (_, Some(name)) => name.as_str(),
-            (0, None) => host,
-            (_, None) if role == "here" => "local",
-            (_, None) => return Err(unfit(format!("who is {role}? say --role {role}=HOST"))),
-        };
+        let name = request
+            .host_of(at, role, host)
+            .ok_or_else(|| unfit(format!("who is {role}? say --role {role}=HOST")))?;
         let info = infos
             .get(name)
             .ok_or_else(|| unfit(format!("role {role}: the host {name:?} is not connected")))?;

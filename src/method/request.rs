@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::SubjectKind;
+use super::{Method, SubjectKind};
 use crate::event::Facts;
 
 /// A host, as far as a method may know it.
@@ -40,6 +40,8 @@ pub struct Request {
     pub sandbox: Option<String>,
     /// Settings.
     pub sets: Vec<Set>,
+    /// Hosts that cannot be used: what needs one of them is left out.
+    pub without: BTreeSet<String>,
 }
 
 /// A method on a host.
@@ -86,6 +88,23 @@ impl Request {
     pub fn hosts(&self) -> BTreeSet<String> {
         let picked = self.picks.iter().map(|pick| &pick.host);
         picked.chain(self.roles.values()).cloned().collect()
+    }
+
+    /// The hosts that a method needs whose first role is on `host`.
+    #[must_use]
+    pub fn hosts_of(&self, method: &Method, host: &str) -> BTreeSet<String> {
+        let roles = method.roles.iter().enumerate();
+        let hosts = roles.filter_map(|(at, role)| self.host_of(at, role, host));
+        hosts.map(ToOwned::to_owned).collect()
+    }
+
+    /// The host of a method's role number `at`, from 0.
+    pub(super) fn host_of<'a>(&'a self, at: usize, role: &str, host: &'a str) -> Option<&'a str> {
+        match (at, self.roles.get(role)) {
+            (_, Some(name)) => Some(name),
+            (0, None) => Some(host),
+            (_, None) => (role == "here").then_some("local"),
+        }
     }
 
     pub(super) fn methods(&self) -> BTreeSet<&str> {

@@ -47,6 +47,7 @@ pub fn parse(said: &[u8], name: &str, paths: &[String]) -> Facts {
             "cpus" => facts.cpus = rest.parse().unwrap_or(0),
             "memory" => facts.memory = Bytes(rest.parse().unwrap_or(0)),
             "memory-kib" => facts.memory = kib(&rest),
+            "machine" => facts.machine = rest,
             "uid" => facts.uid = rest.parse().unwrap_or(u32::MAX),
             "user" => facts.user = rest,
             "state" => facts.state = rest,

@@ -39,6 +39,8 @@ system() {
   else
     say memory "$(sysctl -n hw.physmem 2>/dev/null)"
   fi
+  machine=$(first_line /proc/sys/kernel/random/boot_id)
+  say machine "$(flat "${machine:-$(sysctl -n kern.hostuuid 2>/dev/null)}")"
   uid=$(id -u)
   say uid "$uid"
   say user "$(flat "$(id -un 2>/dev/null)")"

@@ -458,7 +458,7 @@ async fn rsa(
         // Who takes SHA-512 takes SHA-256 too; the configuration may like that better.
         Some(Some(HashAlg::Sha512)) => Rsa::With(wanted.first().copied().or(Some(HashAlg::Sha512))),
         Some(Some(hash)) => Rsa::With(Some(hash)),
-        Some(None) | None if route.legacy => Rsa::With(None),
+        Some(None) | None if route.wishes.legacy => Rsa::With(None),
         Some(None) => Rsa::Sha1Only,
         None => Rsa::Unsaid,
     };

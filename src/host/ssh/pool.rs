@@ -24,7 +24,6 @@ const COMMANDS: usize = 4;
 /// The connections to a host.
 pub(super) struct Pool {
     route: Route,
-    operator: Operator,
     permits: Arc<Semaphore>,
     /// One login at a time: servers drop bursts (`MaxStartups`).
     gate: Semaphore,
@@ -57,10 +56,9 @@ pub(super) struct Lease {
 }
 
 impl Pool {
-    pub(super) fn new(route: Route, operator: Operator) -> Self {
+    pub(super) fn new(route: Route) -> Self {
         Self {
             route,
-            operator,
             permits: Arc::new(Semaphore::new(COMMANDS)),
             gate: Semaphore::new(1),
             shared: Arc::new(Shared {
@@ -123,9 +121,9 @@ impl Pool {
     /// The operator is asked where there is no connection; a further one is a convenience.
     fn operator(&self) -> Operator {
         if self.shared.is_connected() {
-            self.operator.away()
+            self.route.operator.away()
         } else {
-            self.operator.clone()
+            self.route.operator.clone()
         }
     }
 

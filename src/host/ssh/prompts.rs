@@ -1,5 +1,6 @@
 //! What a login asks the operator, and how it is put.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,6 +24,12 @@ pub(super) struct Operator {
     pub(super) secrets: Arc<Secrets>,
 }
 
+impl fmt::Debug for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Operator(is_there: {})", self.is_there())
+    }
+}
+
 impl Operator {
     pub(super) fn new(config: &Config) -> Self {
         Self {
@@ -41,6 +48,11 @@ impl Operator {
 
     pub(super) fn is_there(&self) -> bool {
         self.asker.is_there()
+    }
+
+    /// Whether the operator says yes.
+    pub(super) async fn confirms(&self, question: Question) -> bool {
+        self.asker.ask(question).await == Answer::Yes
     }
 
     /// What was entered; nothing where the operator does not say it.
