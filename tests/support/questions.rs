@@ -16,7 +16,7 @@ use russh::server::{
     self, Auth, ChannelOpenHandle, Handler, Msg, PublicKeyOffer, Response, Session,
     VerifiedPublicKey,
 };
-use russh::{Channel, ChannelId, MethodKind, MethodSet, Preferred};
+use russh::{Channel, ChannelId, Disconnect, MethodKind, MethodSet, Preferred};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
@@ -66,6 +66,7 @@ pub struct Questions {
     port: u16,
     answers: Arc<Mutex<Vec<Vec<String>>>>,
     signed: Arc<Mutex<Vec<String>>>,
+    sessions: Arc<Mutex<Vec<server::Handle>>>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -97,7 +98,9 @@ impl Questions {
         });
         let answers = Arc::new(Mutex::new(Vec::new()));
         let signed = Arc::new(Mutex::new(Vec::new()));
+        let sessions = Arc::new(Mutex::new(Vec::new()));
         let task = tokio::spawn({
+            let sessions = Arc::clone(&sessions);
             let answers = Arc::clone(&answers);
             let signed = Arc::clone(&signed);
             async move {
@@ -112,8 +115,10 @@ impl Questions {
                         passed: false,
                     };
                     let config = Arc::clone(&config);
+                    let sessions = Arc::clone(&sessions);
                     tokio::spawn(async move {
                         if let Ok(session) = server::run_stream(config, stream, asking).await {
+                            sessions.lock().unwrap().push(session.handle());
                             let _ = session.await;
                         }
                     });
@@ -125,6 +130,7 @@ impl Questions {
             port,
             answers,
             signed,
+            sessions,
             task,
         }
     }
@@ -144,6 +150,17 @@ impl Questions {
     /// The answers of each round, in order.
     pub fn answers(&self) -> Vec<Vec<String>> {
         self.answers.lock().unwrap().clone()
+    }
+
+    /// Ends all connections.
+    pub async fn cut(&self) {
+        let all: Vec<_> = self.sessions.lock().unwrap().drain(..).collect();
+        for session in all {
+            let nothing = String::new();
+            let _ = session
+                .disconnect(Disconnect::ByApplication, "cut".to_owned(), nothing)
+                .await;
+        }
     }
 
     /// With which algorithms keys have signed.

@@ -156,7 +156,13 @@ impl<'a> Login<'a> {
             Some(Err(End::Refused(why))) => Err(refused(why + &banner)),
             Some(outcome) => {
                 if let Some(goodbye) = encrypted.goodbye.get() {
-                    return Err(refused(tried.ended(&goodbye) + &banner));
+                    let why = tried.ended(&goodbye) + &banner;
+                    // With nothing refused it is about something else, and may pass.
+                    return Err(if tried.failures() > 0 {
+                        refused(why)
+                    } else {
+                        down(why)
+                    });
                 }
                 match outcome {
                     Err(End::Gone) => {}

@@ -1,11 +1,9 @@
 //! Which ways to log in the ssh configuration allows, and in which order.
 
-use russh::MethodKind;
-use russh::keys::HashAlg;
-use ssh2_config::HostParams;
-
 use super::fields::Fields;
 use super::text::plain;
+use russh::MethodKind;
+use russh::keys::HashAlg;
 
 /// OpenSSH's order, of what can be done here.
 const ORDER: [MethodKind; 3] = [
@@ -32,7 +30,7 @@ pub(super) struct Methods {
 impl Methods {
     /// # Errors
     /// A value that means nothing.
-    pub(super) fn read(params: Option<&HostParams>, fields: &Fields) -> Result<Self, String> {
+    pub(super) fn read(fields: &Fields) -> Result<Self, String> {
         let is_off =
             |keyword| Ok::<_, String>(fields.all(keyword).is_some() && !fields.flag(keyword)?);
         // The old name counts only where the new one is not set.
@@ -41,7 +39,11 @@ impl Methods {
             None => is_off("ChallengeResponseAuthentication")?,
         };
         let password = is_off("PasswordAuthentication")?;
-        let keys = params.and_then(|params| params.pubkey_authentication) == Some(false);
+        // It may also say how (`unbound`, `host-bound`).
+        let keys = fields.first("PubkeyAuthentication").unwrap_or("yes");
+        let keys = ["no", "false"]
+            .iter()
+            .any(|no| keys.eq_ignore_ascii_case(no));
         let mut order = match fields.all("PreferredAuthentications") {
             None => ORDER.to_vec(),
             Some(named) => named
@@ -69,7 +71,7 @@ impl Methods {
             order,
             prompts,
             batch: fields.flag("BatchMode")?,
-            rsa: rsa(params, fields),
+            rsa: rsa(fields),
         })
     }
 
@@ -79,43 +81,46 @@ impl Methods {
 }
 
 /// Without SHA-1 (`ssh-rsa`), which `legacy` alone allows.
-fn rsa(params: Option<&HostParams>, fields: &Fields) -> Vec<HashAlg> {
-    let known = params.map(|params| &params.pubkey_accepted_algorithms);
-    let named: Vec<&str> = match known.filter(|named| !named.is_default()) {
-        Some(named) => named.algorithms().iter().map(String::as_str).collect(),
-        // The old name of the keyword; a list that only adds or removes says nothing of an order.
-        None => fields
-            .all("PubkeyAcceptedKeyTypes")
-            .unwrap_or_default()
-            .iter()
-            .flat_map(|names| names.split(','))
-            .collect(),
+fn rsa(fields: &Fields) -> Vec<HashAlg> {
+    let usual = vec![HashAlg::Sha512, HashAlg::Sha256];
+    let given = fields.first("PubkeyAcceptedAlgorithms");
+    let given = given.or_else(|| fields.first("PubkeyAcceptedKeyTypes"));
+    let given = given.unwrap_or_default();
+    let (how, list) = match given.split_at_checked(1) {
+        Some((how @ ("+" | "-" | "^"), list)) => (how, list),
+        _ => ("", given),
     };
-    let hashes: Vec<HashAlg> = named
-        .into_iter()
+    let named: Vec<HashAlg> = list
+        .split(',')
         .filter_map(|name| match name {
             "rsa-sha2-512" => Some(HashAlg::Sha512),
             "rsa-sha2-256" => Some(HashAlg::Sha256),
             _ => None,
         })
         .collect();
-    if hashes.is_empty() {
-        vec![HashAlg::Sha512, HashAlg::Sha256]
-    } else {
-        hashes
-    }
+    let hashes: Vec<HashAlg> = match how {
+        "-" => usual
+            .iter()
+            .filter(|hash| !named.contains(hash))
+            .copied()
+            .collect(),
+        "+" => Vec::new(),
+        _ => named,
+    };
+    if hashes.is_empty() { usual } else { hashes }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssh2_config::{ParseRule, SshConfig};
 
     fn read(text: &str) -> Result<Methods, String> {
-        let rules = ParseRule::ALLOW_UNKNOWN_FIELDS | ParseRule::ALLOW_UNSUPPORTED_FIELDS;
-        let config = SshConfig::default().parse(&mut text.as_bytes(), rules);
-        let params = config.unwrap().query("nas");
-        Methods::read(Some(&params), &Fields::new(Some(&params)))
+        let mut fields = Fields::default();
+        for line in text.lines() {
+            let (keyword, value) = line.split_once(' ').unwrap();
+            fields.add(&keyword.to_lowercase(), &[value.to_owned()]);
+        }
+        Methods::read(&fields)
     }
 
     #[test]
@@ -160,8 +165,16 @@ mod tests {
         let methods = read("BatchMode yes\nNumberOfPasswordPrompts 1").unwrap();
         assert!(methods.batch);
         assert_eq!(methods.prompts, 1);
-        let methods = read("PubkeyAcceptedAlgorithms ssh-rsa,rsa-sha2-256").unwrap();
-        assert_eq!(methods.rsa, [HashAlg::Sha256]);
+        for (list, rsa) in [
+            ("ssh-rsa,rsa-sha2-256", &[HashAlg::Sha256][..]),
+            ("-rsa-sha2-512", &[HashAlg::Sha256]),
+            ("^rsa-sha2-256", &[HashAlg::Sha256]),
+            ("+ssh-rsa", &[HashAlg::Sha512, HashAlg::Sha256]),
+            ("ssh-ed25519", &[HashAlg::Sha512, HashAlg::Sha256]),
+        ] {
+            let methods = read(&format!("PubkeyAcceptedAlgorithms {list}")).unwrap();
+            assert_eq!(methods.rsa, rsa, "{list}");
+        }
         assert!(read("NumberOfPasswordPrompts many").is_err());
         assert!(read("PasswordAuthentication perhaps").is_err());
     }

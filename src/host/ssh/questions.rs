@@ -212,7 +212,8 @@ impl Dialogue<'_> {
             }
             None if slot.is_refused_since(since) => return self.no_password(),
             None => {
-                let question = prompts::password(self.route, self.asked > 0, self.banner.get());
+                let (wrong, said) = (self.asked > 0, self.banner.get());
+                let question = prompts::password(self.route, wrong, said, self.tried.left);
                 let answer = self.patience.pause(self.operator.ask(question)).await;
                 let Some(entered) = answer else {
                     slot.refuse();
@@ -267,7 +268,7 @@ impl Dialogue<'_> {
 fn shown(asked: &[Prompt]) -> String {
     let all: Vec<String> = asked
         .iter()
-        .map(|prompt| format!("`{}`", plain(&prompt.prompt)))
+        .map(|prompt| format!("`{}`", prompts::asks(&prompt.prompt)))
         .collect();
     all.join(", ")
 }
