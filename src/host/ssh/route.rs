@@ -155,13 +155,13 @@ impl Route {
             identities: identities.unwrap_or_else(|| config.identities.clone()),
             identities_only: fields.flag("IdentitiesOnly")?,
             certificates: files("CertificateFile", &[])?,
-            methods: Methods::read(params, fields)?,
+            methods: Methods::read(fields)?,
             policy: Policy::new(fields, &tokens)?,
             wishes: Wishes::new(config.is_legacy(target), fields),
             operator: Operator::new(config),
             introductions: config.introductions.clone(),
             notes: Notes::default(),
-            login_notes: login_notes(params, fields),
+            login_notes: login_notes(fields),
             names,
             host,
             port,
@@ -264,18 +264,11 @@ fn family(given: Option<&str>) -> Result<Family, String> {
     }
 }
 
-fn login_notes(params: Option<&HostParams>, fields: &Fields) -> Vec<&'static str> {
-    let algorithms = params.is_some_and(|params| !params.pubkey_accepted_algorithms.is_default());
-    let mut notes: Vec<_> = algorithms
-        .then_some("PubkeyAcceptedAlgorithms")
+fn login_notes(fields: &Fields) -> Vec<&'static str> {
+    ["PKCS11Provider", "SecurityKeyProvider"]
         .into_iter()
-        .collect();
-    notes.extend(
-        ["PKCS11Provider", "SecurityKeyProvider"]
-            .into_iter()
-            .filter(|keyword| fields.all(keyword).is_some()),
-    );
-    notes
+        .filter(|keyword| fields.all(keyword).is_some())
+        .collect()
 }
 
 #[cfg(test)]
