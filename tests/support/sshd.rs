@@ -24,6 +24,8 @@ pub struct Sshd {
     port: u16,
     user: String,
     program: PathBuf,
+    /// What the kernel says there of which machine it is, where it is to be another one.
+    machine: Option<PathBuf>,
     child: Option<Child>,
 }
 
@@ -35,8 +37,18 @@ impl Sshd {
         Self::start_with("")
     }
 
+    /// The same on a machine of its own, as far as its boot id tells: in a mount namespace of its
+    /// own. Needs root.
+    pub fn on_a_machine(boot_id: &str) -> Option<Self> {
+        Self::begin("", Some(boot_id))
+    }
+
     /// The same with further lines of `sshd_config`, which win over the usual ones.
     pub fn start_with(settings: &str) -> Option<Self> {
+        Self::begin(settings, None)
+    }
+
+    fn begin(settings: &str, boot_id: Option<&str>) -> Option<Self> {
         let program = program("sshd")?;
         let folder = tempfile::Builder::new().prefix("sshd-").tempdir().unwrap();
         // sshd's helper process wants an empty folder, which only root needs and can make.
@@ -50,9 +62,15 @@ impl Sshd {
                 .trim()
                 .to_owned(),
             program,
+            machine: None,
             child: None,
             folder,
         };
+        if let Some(boot_id) = boot_id {
+            let file = sshd.path("boot_id");
+            fs::write(&file, format!("{boot_id}\n")).unwrap();
+            sshd.machine = Some(file);
+        }
         fs::create_dir_all(sshd.path("home/.ssh")).unwrap();
         keygen("ed25519", "", &sshd.path("host_ed25519"));
         keygen("ed25519", "", &sshd.key());
@@ -108,7 +126,15 @@ impl Sshd {
 
     /// Whether the server has said its banner.
     fn spawn(&mut self) -> bool {
-        let child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        if let Some(machine) = &self.machine {
+            let place = "mount --bind \"$0\" /proc/sys/kernel/random/boot_id && exec \"$@\"";
+            command = Command::new("unshare");
+            command
+                .args(["-m", "sh", "-c", place])
+                .args([machine, &self.program]);
+        }
+        let child = command
             .args(["-D", "-f"])
             .arg(self.path("sshd_config"))
             .arg("-E")

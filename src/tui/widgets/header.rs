@@ -186,6 +186,12 @@ fn place(session: &Session) -> String {
     let Some(current) = session.current_run() else {
         return format!("{} to come", format::count(all, "run"));
     };
+    let going = session.current_runs().len();
+    if going > 1 {
+        let over = session.runs.iter();
+        let over = over.filter(|run| matches!(run.state, RunStage::Ended(..)));
+        return format!("{going} runs go on, {} of {all} over", over.count());
+    }
     let at = session.runs.iter().position(|run| run.run == current.run);
     let place = format!("run {} of {all}", at.map_or(0, |at| at + 1));
     match failed(session) {
