@@ -68,11 +68,30 @@ fn facts(name: &str, facts: &Facts) -> String {
     line("system", format!("{}, {}", facts.system, facts.kernel));
     line("cpu", format!("{} × {}", facts.cpus, facts.cpu));
     line("memory", facts.memory.to_string());
-    line("login", format!("{} ({})", facts.user, facts.uid));
+    let user = format!("{} ({})", facts.user, facts.uid);
+    line(
+        "login",
+        match &facts.became {
+            Some(became) if became.login == facts.user => {
+                format!("{user}, and stays so by {}", became.by)
+            }
+            Some(became) => format!("{}, becomes {user} by {}", became.login, became.by),
+            None => user,
+        },
+    );
     line(
         "clock",
         format!("{}, {} s", facts.clock_source, facts.clock_resolution),
     );
+    if facts.legacy {
+        line(
+            "ssh",
+            "old, weak algorithms are allowed (legacy)".to_owned(),
+        );
+    }
+    if let Some(differs) = facts.clock_differs() {
+        line("clock", format!("{differs}: durations hold, dates do not"));
+    }
     line("state", facts.state.clone());
     for disk in &facts.disks {
         line(

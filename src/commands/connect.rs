@@ -7,18 +7,17 @@ use tokio::task::JoinSet;
 
 use crate::engine::{Connected, GONE_AFTER, Hosts, Missing};
 use crate::host::facts::{self, Wanted};
-use crate::host::{HostError, LocalHost, SharedHost, ssh};
+use crate::host::{Become, HostError, LocalHost, SharedHost, ssh};
 use crate::method::{Catalogue, HostInfo};
 
 use super::Context;
 
 /// A host by its name: `local`, or one over SSH.
-pub(super) async fn reach(name: &str) -> Result<SharedHost, HostError> {
+pub(super) async fn reach(context: &Context, name: &str) -> Result<SharedHost, HostError> {
     if name == "local" {
         return Ok(Arc::new(LocalHost::new()));
     }
-    let config = ssh::Config::from_env();
-    let host: SharedHost = ssh::connect(name, &config).await?;
+    let host: SharedHost = ssh::connect(name, &context.ssh).await?;
     Ok(host)
 }
 
@@ -29,14 +28,18 @@ pub(super) async fn probe(
     tools: &[String],
     paths: &[String],
 ) -> Result<Connected, HostError> {
-    let host = reach(name).await?;
+    let mut host = reach(context, name).await?;
     let configured = context.config.host(name);
+    if let Some(command) = &configured.r#become {
+        host = Become::through(host, command).await?;
+    }
     let wanted = Wanted {
         tools,
         paths,
         state: configured.state.as_deref(),
     };
-    let known = facts::probe(host.as_ref(), &wanted).await?;
+    let mut known = facts::probe(host.as_ref(), &wanted).await?;
+    known.legacy = configured.legacy;
     let info = HostInfo {
         name: name.to_owned(),
         address: host.address(),
@@ -57,7 +60,7 @@ pub(super) async fn all(
     paths: &[String],
 ) -> (Hosts, Missing) {
     let mut joins = JoinSet::new();
-    for name in names {
+    for name in names.clone() {
         let (context, tools, paths) = (Arc::clone(context), tools.to_vec(), paths.to_vec());
         joins.spawn(async move {
             let connected = probe(&context, &name, &tools, &paths).await;
@@ -65,10 +68,21 @@ pub(super) async fn all(
         });
     }
     let (mut hosts, mut missing) = (Hosts::new(), Missing::new());
-    for (name, connected) in joins.join_all().await {
-        match connected {
-            Ok(known) => drop(hosts.insert(name, known)),
-            Err(why) => drop(missing.insert(name, why)),
+    while let Some(joined) = joins.join_next().await {
+        match joined {
+            Ok((name, Ok(known))) => {
+                hosts.insert(name, known);
+            }
+            Ok((name, Err(why))) => {
+                missing.insert(name, why);
+            }
+            Err(_broken) => {}
+        }
+    }
+    for host in names {
+        if !hosts.contains_key(&host) && !missing.contains_key(&host) {
+            let why = "comeback itself broke off while it was connected".to_owned();
+            missing.insert(host.clone(), HostError::Refused { host, why });
         }
     }
     (hosts, missing)

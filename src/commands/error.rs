@@ -38,6 +38,9 @@ pub enum CommandError {
     /// The engine cannot go on.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The operator ended the program before anything was begun.
+    #[error("stopped; nothing was begun")]
+    Stopped,
     /// The guard or a preflight check refuses.
     #[error("{0}")]
     Refused(String),
@@ -69,6 +72,7 @@ impl CommandError {
             | Self::Terminal(_) => 2,
             Self::Host(_) => 3,
             Self::Refused(_) => 4,
+            Self::Stopped => 130,
             Self::Sink(_) => 1,
             Self::Engine(why) => why.exit(),
         }

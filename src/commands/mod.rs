@@ -1,9 +1,12 @@
 //! One file a subcommand: each wires the parts below, and holds no logic.
 
+mod asking;
+mod board;
 mod check;
 mod completions;
 mod connect;
 mod dashboard;
+mod desk;
 mod error;
 mod info;
 mod live;
@@ -11,6 +14,7 @@ mod methods;
 mod offer;
 mod output;
 mod prepare;
+mod prompt;
 mod recover;
 mod replay;
 mod report;
@@ -18,17 +22,89 @@ mod run;
 
 use std::sync::Arc;
 
+use tokio::signal::unix::{SignalKind, signal};
+
 use crate::cli::{Cli, Command};
 use crate::config::{Config, Paths};
+use crate::event::Asker;
+use crate::host::ssh;
+
+use self::asking::Asking;
+use self::prompt::Prompt;
 
 pub use error::CommandError;
 
 /// What every command may use.
-pub(crate) struct Context {
+#[derive(Clone)]
+struct Context {
     pub paths: Paths,
     pub config: Config,
     pub theme: Option<String>,
     pub color: crate::cli::Color,
+    /// Puts what is asked to the operator.
+    pub asking: Arc<Asking>,
+    /// How hosts are reached over SSH.
+    pub ssh: ssh::Config,
+}
+
+impl Context {
+    fn new(cli: &Cli) -> Result<Self, CommandError> {
+        let paths = Paths::new(cli.config.as_deref())?;
+        let config = Config::load(&paths.config, cli.config.is_some())?;
+        let asking = Arc::new(Asking::through(Arc::new(Prompt::default())));
+        let legacy = config.host.iter().filter(|(_, host)| host.legacy);
+        Ok(Self {
+            theme: cli.theme.clone().or_else(|| config.theme.clone()),
+            color: cli.color,
+            ssh: ssh::Config {
+                legacy: legacy.map(|(name, _)| name.clone()).collect(),
+                asker: Arc::clone(&asking) as Arc<dyn Asker>,
+                ..ssh::Config::from_env()
+            },
+            paths,
+            config,
+            asking,
+        })
+    }
+
+    /// The same, where somebody else asks.
+    fn asked_by(&self, asker: Arc<dyn Asker>) -> Self {
+        let asking = Arc::new(Asking::through(asker));
+        let mut context = self.clone();
+        context.ssh.asker = Arc::clone(&asking) as Arc<dyn Asker>;
+        context.asking = asking;
+        context
+    }
+}
+
+/// Does this, unless the operator ends the program first: then nothing that was made is left,
+/// for nothing has been made yet.
+///
+/// # Errors
+/// [`CommandError::Stopped`].
+async fn interruptible<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
+    let stopped = async {
+        let kinds = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ];
+        let mut signals: Vec<_> = kinds
+            .into_iter()
+            .filter_map(|kind| signal(kind).ok())
+            .collect();
+        let any = signals.iter_mut().map(|signal| Box::pin(signal.recv()));
+        if any.len() == 0 {
+            std::future::pending::<()>().await;
+        }
+        futures_util::future::select_all(any).await;
+    };
+    tokio::select! {
+        done = work => done,
+        () = stopped => Err(CommandError::Stopped),
+    }
 }
 
 /// Does what was asked for, and gives the exit code.
@@ -36,19 +112,11 @@ pub(crate) struct Context {
 /// # Errors
 /// [`CommandError`], whose [`CommandError::exit`] is the exit code.
 pub async fn dispatch(cli: Cli) -> Result<i32, CommandError> {
-    let paths = Paths::new(cli.config.as_deref())?;
-    let config = Config::load(&paths.config, cli.config.is_some())?;
-    let theme = cli.theme.or_else(|| config.theme.clone());
-    let context = Arc::new(Context {
-        paths,
-        config,
-        theme,
-        color: cli.color,
-    });
+    let context = Arc::new(Context::new(&cli)?);
     match cli.command {
         None => dashboard::dashboard(&context, cli.hosts).await,
         Some(Command::Run(args)) => run::run(&context, args).await,
-        Some(Command::Check(args)) => check::check(&context, args).await,
+        Some(Command::Check(args)) => interruptible(check::check(&context, args)).await,
         Some(Command::Methods(args)) => methods::methods(&context, args),
         Some(Command::Replay(args)) => replay::replay(&context, args).await,
         Some(Command::Report(args)) => report::report(&args),

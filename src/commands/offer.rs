@@ -3,62 +3,33 @@
 use std::collections::BTreeMap;
 
 use crate::engine::{Check, Gravity, Hosts, examine, preview};
-use crate::event::{Facts, HostState};
+use crate::event::Facts;
 use crate::method::{Bound, Catalogue, HostInfo, Kind, Method, Pick, Request, Set, bind};
-use crate::tui::{HostOffer, MethodOffer, Offer, PreviewLine, Room, SettingKind, SettingOffer};
+use crate::tui::{MethodOffer, PreviewLine, Room, SettingKind, SettingOffer};
 
 /// (host, method, setting) → value, as the operator changed it.
 pub(super) type Changed = BTreeMap<(String, String, String), String>;
 
-/// A host that was named: connected, or why not.
-pub(super) type Named = BTreeMap<String, Result<(), String>>;
-
-/// All that can be picked.
-pub(super) async fn offer(
+/// All that can be picked on a host.
+pub(super) async fn methods(
     catalogue: &Catalogue,
-    named: &Named,
+    host: &str,
     hosts: &Hosts,
     changed: &Changed,
-    revision: u64,
-) -> Offer {
-    let mut offer = Offer {
-        revision,
-        ..Offer::default()
-    };
-    for (name, state) in named {
-        offer.hosts.push(match (state, hosts.get(name)) {
-            (Ok(()), Some(known)) => HostOffer {
-                name: name.clone(),
-                state: HostState::Up,
-                facts: line(&known.info.facts),
-            },
-            (Err(why), _) => HostOffer {
-                name: name.clone(),
-                state: HostState::Down,
-                facts: why.clone(),
-            },
-            (Ok(()), None) => HostOffer {
-                name: name.clone(),
-                state: HostState::Connecting,
-                facts: String::new(),
-            },
-        });
-    }
+) -> Vec<MethodOffer> {
     let infos: BTreeMap<String, HostInfo> = hosts
         .iter()
         .map(|(name, known)| (name.clone(), known.info.clone()))
         .collect();
-    for host in hosts.keys() {
-        for (method, _) in catalogue.all() {
-            offer
-                .methods
-                .push(one(catalogue, method, host, hosts, &infos, changed).await);
-        }
+    let mut methods = Vec::new();
+    for (method, _) in catalogue.all() {
+        methods.push(one(catalogue, method, host, hosts, &infos, changed).await);
     }
-    offer
+    methods
 }
 
-fn line(facts: &Facts) -> String {
+/// A host in one line.
+pub(super) fn line(facts: &Facts) -> String {
     format!(
         "{} · {} · {} cpus · {}",
         facts.system, facts.kernel, facts.cpus, facts.memory

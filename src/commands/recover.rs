@@ -11,7 +11,7 @@ use crate::cli::RecoverArgs;
 use crate::engine::{Recovery, Source, still_out};
 use crate::event::{Intended, LeaveId};
 
-use super::{CommandError, Context, connect, output, report};
+use super::{CommandError, Context, connect, interruptible, output, report};
 
 /// Names what is left and nothing else; takes it away when asked. Hosts are looked at at the same
 /// time, and told as they are done: one that cannot be reached holds up no other.
@@ -71,7 +71,8 @@ async fn on_host(
     remove: bool,
     told: &mut Told,
 ) -> Result<(), CommandError> {
-    let connected = connect::probe(context, name, &[], &[]).await?;
+    let probe = async { Ok(connect::probe(context, name, &[], &[]).await?) };
+    let connected = interruptible(probe).await?;
     let machine = match connected.info.facts.machine.as_str() {
         "" => name.to_owned(),
         machine => machine.to_owned(),

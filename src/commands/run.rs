@@ -13,7 +13,7 @@ use crate::session::{LeftState, Session, clean};
 
 use super::live::Live;
 use super::prepare::{self, Asked, Prepared};
-use super::{CommandError, Context, check, output};
+use super::{CommandError, Context, check, interruptible, output};
 
 /// Runs methods without the dashboard, and reports.
 pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, CommandError> {
@@ -25,7 +25,7 @@ pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, Co
         )));
     }
     let catalogue = prepare::catalogue(context)?;
-    let prepared = prepare::prepare(context, &catalogue, &asked).await?;
+    let prepared = interruptible(prepare::prepare(context, &catalogue, &asked)).await?;
     if args.dry_run {
         output::data(&check::dry_run(&prepared))?;
         let refused = prepared.checks.iter().any(|one| one.refusal().is_some());
@@ -41,6 +41,9 @@ pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, Co
     let fold = Arc::new(Mutex::new(Session::default()));
     let live = Arc::new(Live::new(writer, Arc::clone(&fold), args.events));
     let control = Control::default();
+    context
+        .asking
+        .tell_to(Some(Arc::clone(&live) as Arc<dyn Sink>));
     let signals = tokio::spawn(stop_on_signal(control.clone(), Arc::clone(&live)));
     let sink: Arc<dyn Sink> = Arc::clone(&live) as Arc<dyn Sink>;
     let end = sitting(session, prepared, &asked, sink, control)

@@ -61,7 +61,7 @@ pub(super) fn text(path: &str, tree: bool, info: &HostInfo) -> String {
     } else {
         file_script(path)
     };
-    if info.address.is_none() {
+    if info.address.is_none() && info.facts.became.is_none() {
         format!("# by comeback itself; with the programs of this machine it would be\n{script}")
     } else {
         script

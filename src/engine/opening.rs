@@ -157,8 +157,13 @@ impl Opened {
             Err(holder) => {
                 tell(LockState::Refused, Some(&holder));
                 let Holder { who, since } = holder;
+                let known = shared.hosts.get(name);
+                let clock = known.and_then(|known| known.info.facts.clock_differs());
+                let clock = clock.map_or_else(String::new, |differs| {
+                    format!(" (by its own clock, which is {differs})")
+                });
                 Err(EngineError::Refused(format!(
-                    "{name}: {subject} is in use by {who} since {since}; if that session is gone, `comeback recover --host {name}` shows what it left"
+                    "{name}: {subject} is in use by {who} since {since}{clock}; if that session is gone, `comeback recover --host {name}` shows what it left"
                 )))
             }
         }

@@ -28,12 +28,18 @@ pub struct Facts {
     /// Hosts that tell the same are one. Empty where that cannot be told.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub machine: String,
-    /// Login name.
+    /// Name of the user as whom commands run.
     #[serde(default)]
     pub user: String,
-    /// Numeric user id.
+    /// Numeric id of that user.
     #[serde(default)]
     pub uid: u32,
+    /// Whether the old, weak SSH algorithms are allowed with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub legacy: bool,
+    /// Who logged in, where commands run through another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub became: Option<Became>,
     /// The state folder that comeback uses on it.
     #[serde(default)]
     pub state: String,
@@ -46,6 +52,10 @@ pub struct Facts {
     /// How the host's clock is read (`EPOCHREALTIME`, `date +%s%N`, …).
     #[serde(default)]
     pub clock_source: String,
+    /// Seconds by which its wall clock is ahead of this machine's; absent where they agree
+    /// within a few seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_off: Option<i64>,
     /// Median seconds that a supervised `true` takes there; shown, never subtracted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<f64>,
@@ -61,6 +71,31 @@ pub struct Facts {
     /// Where each path that was asked for stands.
     #[serde(default)]
     pub paths: BTreeMap<String, Place>,
+}
+
+impl Facts {
+    /// How its wall clock differs from this machine's, in words; absent where both agree.
+    #[must_use]
+    pub fn clock_differs(&self) -> Option<String> {
+        let off = self.clock_off?;
+        let amount = match off.unsigned_abs() {
+            seconds @ ..120 => format!("{seconds} s"),
+            seconds @ ..7200 => format!("{} min", (seconds + 30) / 60),
+            seconds @ ..172_800 => format!("{} h", (seconds + 1800) / 3600),
+            seconds => format!("{} days", (seconds + 43_200) / 86_400),
+        };
+        let way = if off < 0 { "behind" } else { "ahead of" };
+        Some(format!("about {amount} {way} this machine's"))
+    }
+}
+
+/// How commands come to run as another user than the one who logged in.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Became {
+    /// Name of the user who logged in.
+    pub login: String,
+    /// The command that they run through, as configured.
+    pub by: String,
 }
 
 /// A mounted file system.

@@ -12,6 +12,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
+use super::sh::with_environment;
 use super::{Channel, Exit, Host, HostError, Said};
 
 /// Bytes read at once; with [`QUEUE`] the bound of what one channel holds.
@@ -19,9 +20,6 @@ const CHUNK: usize = 64 * 1024;
 
 /// Chunks that wait for the reader.
 const QUEUE: usize = 16;
-
-/// Where programs are, beside the operator's own `PATH`: that of a login often lacks sbin.
-const DIRS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// How long output is still read after the shell has ended, where something it left in the
 /// background keeps the pipe open.
@@ -52,7 +50,7 @@ impl Host for LocalHost {
     }
 
     fn exec<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>> {
-        async move { spawn("/bin/sh", script) }.boxed()
+        async move { spawn("/bin/sh", &with_environment(script)) }.boxed()
     }
 
     fn is_local(&self) -> bool {
@@ -67,19 +65,9 @@ fn spawn(shell: &str, script: &str) -> Result<Channel, HostError> {
         host: "local".to_owned(),
         why,
     };
-    let path = std::env::var_os("PATH").map_or_else(
-        || DIRS.into(),
-        |mut path| {
-            path.push(":");
-            path.push(DIRS);
-            path
-        },
-    );
     let mut child = Command::new(shell)
         .arg("-c")
         .arg(script)
-        .env("PATH", path)
-        .env("LC_ALL", "C")
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -246,7 +234,9 @@ mod tests {
     async fn the_locale_and_the_path_are_set() {
         let answer = answer("echo \"$LC_ALL $PATH\"", b"").await;
         let said = String::from_utf8(answer.out).unwrap();
-        assert!(said.starts_with("C ") && said.trim_end().ends_with(DIRS));
+        assert!(
+            said.starts_with("C ") && said.trim_end().ends_with(":/usr/sbin:/usr/bin:/sbin:/bin")
+        );
     }
 
     #[tokio::test]

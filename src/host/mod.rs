@@ -1,5 +1,6 @@
 //! Reaching a machine: this one, one over SSH, or a scripted one in tests.
 
+mod r#become;
 pub mod facts;
 pub mod hashing;
 mod local;
@@ -15,6 +16,9 @@ use futures_util::future::BoxFuture;
 use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
 
+use crate::event::Became;
+
+pub use self::r#become::Become;
 pub use self::local::LocalHost;
 
 /// A machine that runs POSIX shell text.
@@ -29,13 +33,19 @@ pub trait Host: Send + Sync {
     fn address(&self) -> Option<String>;
 
     /// Runs `/bin/sh -c script` there, attached: it may die with the connection. What is to
-    /// outlive it goes through the supervisor.
+    /// outlive it goes through the supervisor. The script has `LC_ALL=C` and a `PATH` with all
+    /// usual folders, whatever the login shell is.
     fn exec<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>>;
 
-    /// The folder of this machine's own file system, where the host is this machine: what can
-    /// be read here need not go through a shell.
+    /// Whether it is this machine, as the user of this process: what can be read here need not
+    /// go through a shell.
     fn is_local(&self) -> bool {
         false
+    }
+
+    /// Who logged in, where scripts run as somebody else.
+    fn became(&self) -> Option<Became> {
+        None
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) fn add(session: &Session, rows: &mut [Row]) {
             all.extend(odd(series));
             all.extend(contradicted(series));
         }
+        all.extend(clock(session, row));
         all.extend(mixed(row));
         all.extend(turns);
         all.extend(published(session, row));
@@ -119,6 +120,16 @@ fn contradicted(series: &Series) -> Option<String> {
             unit = series.unit
         )
     })
+}
+
+// Durations are taken on one clock; what shows a date of the host's (a snapshot's name, a log) does not fit.
+fn clock(session: &Session, row: &Row) -> Option<String> {
+    let facts = session.hosts.get(&row.host)?.facts.as_ref()?;
+    let differs = facts.clock_differs()?;
+    let host = &row.host;
+    Some(format!(
+        "the clock of {host} is {differs}; durations hold, dates of that host do not"
+    ))
 }
 
 fn mixed(row: &Row) -> impl Iterator<Item = String> {

@@ -212,7 +212,8 @@ pub fn rates(step: &StepView, slots: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Bytes, Phase, PlannedCommand, ProgressKind};
+    use crate::event::{Bytes, Phase, PlannedCommand, PlannedRun, ProgressKind};
+    use crate::session::story::Story;
 
     fn step(rate: &[(u64, u64)]) -> StepView {
         let last = rate.last().map(|(_, done)| Bytes(*done));
@@ -248,6 +249,45 @@ mod tests {
             highest: 0.0,
             last_output: None,
         }
+    }
+
+    /// One run each of two hosts, 100 s and 10 s long; two more on the first and one on the second
+    /// are to come.
+    fn two_hosts(second: EndState, machines: [&str; 2]) -> Option<Duration> {
+        let mut story = Story::new();
+        let (a, b) = (story.binding("a", "h1"), story.binding("b", "h2"));
+        let (one, two) = (story.run(&a, "full"), story.run(&b, "full"));
+        story.done(&two, second);
+        story.done(&one, EndState::Ok);
+        for (at, binding) in [&a, &b, &a].into_iter().enumerate() {
+            story.header.plan.runs.push(PlannedRun {
+                run: format!("to come {at}").as_str().into(),
+                binding: binding.clone(),
+                rep: 2,
+            });
+        }
+        for (host, machine) in ["h1", "h2"].into_iter().zip(machines) {
+            story.header.facts.get_mut(host).unwrap().machine = machine.to_owned();
+        }
+        let mut session = Session::default();
+        let seconds = [0, 0, 0, 10, 100].map(|s| Nanos(s * 1_000_000_000));
+        for (mut event, t) in story.events().into_iter().zip(seconds) {
+            event.t = t;
+            session.apply(&event);
+        }
+        session_left(&session, seconds[4]).map(|left| left.time)
+    }
+
+    #[test]
+    fn hosts_go_on_side_by_side_and_names_of_one_machine_do_not() {
+        let left = |machines| two_hosts(EndState::Ok, machines).unwrap().as_secs();
+        assert_eq!(left(["", ""]), 200);
+        assert_eq!(left(["m1", "m2"]), 200);
+        assert_eq!(left(["m1", "m1"]), 210);
+        // After a failure its machine begins nothing more.
+        let left = |machines| two_hosts(EndState::Failed, machines);
+        assert_eq!(left(["m1", "m2"]), Some(Duration::from_secs(200)));
+        assert_eq!(left(["m1", "m1"]), None);
     }
 
     #[test]

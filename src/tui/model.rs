@@ -1,6 +1,6 @@
 //! What the dashboard remembers between two keys. What happened is in the session, not here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use chrono::FixedOffset;
 
@@ -30,6 +30,8 @@ pub struct Model {
     pub screen: Screen,
     /// What lies over it, the last one on top.
     pub layers: Vec<Layer>,
+    /// Questions that are not shown yet, the oldest first.
+    pub questions: VecDeque<(AskId, Question)>,
     /// Before a run.
     pub picking: Picking,
     /// During and after it.
@@ -213,6 +215,7 @@ impl Model {
             now: Nanos::default(),
             screen: Screen::Picking,
             layers: Vec::new(),
+            questions: VecDeque::new(),
             picking: Picking::default(),
             watching: Watching::default(),
             comparing: Comparing::default(),
@@ -278,11 +281,6 @@ impl Model {
             Some((run, _)) => session.run_view(run).or_else(|| self.run(session)),
             None => self.run(session),
         }
-    }
-
-    /// Asks a question.
-    pub fn ask(&mut self, ask: AskId, question: Question) {
-        self.layers.push(super::update::layer_of(ask, question));
     }
 }
 

@@ -23,8 +23,10 @@ pub struct HostOffer {
     pub name: String,
     /// Its connection.
     pub state: HostState,
-    /// One line of facts, or why it is down.
+    /// One line of facts, what is being done, or why it is down.
     pub facts: String,
+    /// Whether the old, weak algorithms are allowed with it.
+    pub legacy: bool,
 }
 
 /// A method on a host.

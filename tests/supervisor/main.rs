@@ -12,3 +12,4 @@ mod machine;
 mod shells;
 mod small;
 mod stops;
+mod streams;

@@ -4,9 +4,11 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
 use crate::missing::have_root;
-use crate::server::Sshd;
+use crate::server::{Sshd, program};
 use crate::world::{World, entries};
 
 /// A world, and hosts in it.
@@ -30,7 +32,7 @@ impl Fleet {
             config: String::new(),
         };
         for (at, name) in names.iter().enumerate() {
-            let sshd = Sshd::on_a_machine(&format!("00000000-0000-4000-8000-00000000000{at}"))?;
+            let sshd = Sshd::start_as(elsewhere(&fleet.world, at)?, "");
             fs::create_dir_all(fleet.world.path(&format!("state-{name}"))).unwrap();
             fleet.world.configure(name, &format!("state-{name}"));
             let lines = format!(
@@ -80,4 +82,25 @@ impl Fleet {
             );
         }
     }
+}
+
+/// A program that runs sshd where the kernel tells another boot id: in a mount namespace.
+fn elsewhere(world: &World, at: usize) -> Option<PathBuf> {
+    let (boot_id, file) = (
+        world.path(&format!("boot-{at}")),
+        world.path(&format!("sshd-{at}")),
+    );
+    fs::write(
+        &boot_id,
+        format!("00000000-0000-4000-8000-00000000000{at}\n"),
+    )
+    .unwrap();
+    let text = format!(
+        "#!/bin/sh\nexec unshare -m sh -c 'mount --bind \"$0\" /proc/sys/kernel/random/boot_id && exec \"$@\"' '{}' '{}' \"$@\"\n",
+        boot_id.display(),
+        program("sshd")?.display(),
+    );
+    fs::write(&file, text).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o700)).unwrap();
+    Some(file)
 }

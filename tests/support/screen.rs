@@ -1,4 +1,5 @@
 //! The program in a real pseudo-terminal, and what stands on its screen.
+#![allow(dead_code, reason = "several test programs use it, each in part")]
 
 use std::io::{Read, Write};
 use std::num::NonZero;
@@ -22,7 +23,7 @@ pub struct Screen {
     keys: Box<dyn Write + Send>,
     parser: Arc<Mutex<vt100::Parser>>,
     raw: Arc<Mutex<Vec<u8>>>,
-    _master: Box<dyn MasterPty + Send>,
+    master: Box<dyn MasterPty + Send>,
 }
 
 impl Screen {
@@ -69,7 +70,7 @@ impl Screen {
             keys,
             parser,
             raw,
-            _master: pair.master,
+            master: pair.master,
         }
     }
 
@@ -100,6 +101,18 @@ impl Screen {
             assert!(begin.elapsed() < PATIENCE, "{what:?} never came:\n{text}");
             thread::sleep(Duration::from_millis(30));
         }
+    }
+
+    /// Whether the terminal shows what is typed.
+    pub fn echoes(&self) -> bool {
+        let slave = std::fs::File::open(self.master.tty_name().unwrap()).unwrap();
+        let modes = rustix::termios::tcgetattr(slave).unwrap().local_modes;
+        modes.contains(rustix::termios::LocalModes::ECHO)
+    }
+
+    /// Everything that was ever written to the terminal.
+    pub fn raw(&self) -> String {
+        String::from_utf8_lossy(&self.raw.lock().unwrap()).into_owned()
     }
 
     /// Its process id.

@@ -24,8 +24,6 @@ pub struct Sshd {
     port: u16,
     user: String,
     program: PathBuf,
-    /// What the kernel says there of which machine it is, where it is to be another one.
-    machine: Option<PathBuf>,
     child: Option<Child>,
 }
 
@@ -37,19 +35,13 @@ impl Sshd {
         Self::start_with("")
     }
 
-    /// The same on a machine of its own, as far as its boot id tells: in a mount namespace of its
-    /// own. Needs root.
-    pub fn on_a_machine(boot_id: &str) -> Option<Self> {
-        Self::begin("", Some(boot_id))
-    }
-
     /// The same with further lines of `sshd_config`, which win over the usual ones.
     pub fn start_with(settings: &str) -> Option<Self> {
-        Self::begin(settings, None)
+        Some(Self::start_as(program("sshd")?, settings))
     }
 
-    fn begin(settings: &str, boot_id: Option<&str>) -> Option<Self> {
-        let program = program("sshd")?;
+    /// The same with another program that runs sshd.
+    pub fn start_as(program: PathBuf, settings: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("sshd-").tempdir().unwrap();
         // sshd's helper process wants an empty folder, which only root needs and can make.
         if rustix::process::geteuid().is_root() {
@@ -62,15 +54,9 @@ impl Sshd {
                 .trim()
                 .to_owned(),
             program,
-            machine: None,
             child: None,
             folder,
         };
-        if let Some(boot_id) = boot_id {
-            let file = sshd.path("boot_id");
-            fs::write(&file, format!("{boot_id}\n")).unwrap();
-            sshd.machine = Some(file);
-        }
         fs::create_dir_all(sshd.path("home/.ssh")).unwrap();
         keygen("ed25519", "", &sshd.path("host_ed25519"));
         keygen("ed25519", "", &sshd.key());
@@ -81,7 +67,7 @@ impl Sshd {
         .unwrap();
         sshd.launch(settings);
         sshd.know("host_ed25519.pub");
-        Some(sshd)
+        sshd
     }
 
     /// Tries ports until one is free: somebody else may take it in between.
@@ -126,15 +112,7 @@ impl Sshd {
 
     /// Whether the server has said its banner.
     fn spawn(&mut self) -> bool {
-        let mut command = Command::new(&self.program);
-        if let Some(machine) = &self.machine {
-            let place = "mount --bind \"$0\" /proc/sys/kernel/random/boot_id && exec \"$@\"";
-            command = Command::new("unshare");
-            command
-                .args(["-m", "sh", "-c", place])
-                .args([machine, &self.program]);
-        }
-        let child = command
+        let child = Command::new(&self.program)
             .args(["-D", "-f"])
             .arg(self.path("sshd_config"))
             .arg("-E")

@@ -1,5 +1,6 @@
 //! What a host is: probed, never assumed.
 
+mod apart;
 mod clock;
 mod parse;
 
@@ -148,7 +149,9 @@ pub async fn probe(host: &dyn Host, wanted: &Wanted<'_>) -> Result<Facts, HostEr
         why,
     };
     let mut said = Vec::new();
+    let mut off = None;
     for script in scripts(wanted).map_err(refused)? {
+        let before = apart::here();
         let answer = ask(host, &script, b"", ANSWER, PATIENCE).await?;
         if !parse::is_whole(&answer.out) {
             let why = String::from_utf8_lossy(&answer.err);
@@ -158,10 +161,15 @@ pub async fn probe(host: &dyn Host, wanted: &Wanted<'_>) -> Result<Facts, HostEr
                 why.trim().chars().take(200).collect::<String>()
             )));
         }
+        let here = [before, apart::here()];
+        off = off.or_else(|| apart::ahead(here, parse::walls(&answer.out)?));
         said.extend(answer.out);
         said.push(b'\n');
     }
-    Ok(parse(&said, host.name(), wanted.paths))
+    let mut facts = parse(&said, host.name(), wanted.paths);
+    facts.became = host.became();
+    facts.clock_off = off;
+    Ok(facts)
 }
 
 /// Median seconds that a supervised `true` takes there by the host's own clock, of 5: what a

@@ -20,6 +20,15 @@ pub(super) fn is_whole(said: &[u8]) -> bool {
     lines(said).any(|(word, _)| word == "told")
 }
 
+/// The wall clock at the begin and at the end of the answer, in whole seconds.
+pub(super) fn walls(said: &[u8]) -> Option<[i64; 2]> {
+    let mut walls = lines(said)
+        .filter(|(word, _)| word == "wall")
+        .filter_map(|(_, seconds)| seconds.parse().ok());
+    let first = walls.next()?;
+    Some([first, walls.last()?])
+}
+
 /// Reads the answer of the host `name` about `paths`. What is not understood is passed over.
 #[must_use]
 pub fn parse(said: &[u8], name: &str, paths: &[String]) -> Facts {
@@ -283,6 +292,13 @@ comeback:facts told
             SAID.trim_end().strip_suffix("told").unwrap().as_bytes()
         ));
         assert!(!is_whole(b"told\n"));
+    }
+
+    #[test]
+    fn the_wall_clock_is_read_twice() {
+        let said = format!("{MARK} wall 5\n{MARK} wall x\n{MARK} cpu a\n{MARK} wall 7\n");
+        assert_eq!(walls(said.as_bytes()), Some([5, 7]));
+        assert_eq!(walls(SAID.as_bytes()), None);
     }
 
     #[test]

@@ -1,8 +1,5 @@
-# Every script begins with this. POSIX sh: the same on dash, bash and BusyBox ash.
+# What every script of the supervisor and of the facts has.
 # shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
-LC_ALL=C
-PATH="${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-export LC_ALL PATH
 
 # One line for the program; $mark tells it from whatever a login shell prints.
 say() {

@@ -270,6 +270,7 @@ place() {
 }
 
 all() {
+  say wall "$(date +%s)"
   system
   state_folder
   shell
@@ -277,4 +278,5 @@ all() {
   tools
   filesystems
   disks
+  say wall "$(date +%s)"
 }

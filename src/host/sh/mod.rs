@@ -1,11 +1,16 @@
 //! The shell texts that run on hosts, with their variables set: the only place where a value
 //! becomes shell.
 
+const ENVIRONMENT: &str = include_str!("environment.sh");
+pub(super) const BECOME: &str = include_str!("become.sh");
 pub(super) const COMMON: &str = include_str!("common.sh");
 pub(super) const MEMBERS: &str = include_str!("members.sh");
 pub(super) const CONTROL: &str = include_str!("control.sh");
 pub(super) const CLOCK: &str = include_str!("clock.sh");
 pub(super) const PREPARE: &str = include_str!("prepare.sh");
+pub(super) const STAGE: &str = include_str!("stage.sh");
+pub(super) const STREAM: &str = include_str!("stream.sh");
+pub(super) const WHOLE: &str = include_str!("whole.sh");
 pub(super) const LAUNCH: &str = include_str!("launch.sh");
 pub(super) const ATTACH: &str = include_str!("attach.sh");
 pub(super) const FOLLOW: &str = include_str!("follow.sh");
@@ -16,6 +21,11 @@ pub(super) const LIST: &str = include_str!("list.sh");
 pub(super) const FACTS: &str = include_str!("facts.sh");
 pub(super) const FINISH: &str = include_str!("finish.sh");
 pub(super) const RUN: &str = include_str!("run.sh");
+
+/// A script behind what it needs of its environment: what every host runs.
+pub(super) fn with_environment(script: &str) -> String {
+    format!("{ENVIRONMENT}{script}")
+}
 
 /// Variables of a script, each quoted.
 #[derive(Debug, Clone, Default)]

@@ -1,9 +1,13 @@
 # The supervisor: times one command, keeps its output and its status, and outlives whatever
 # is done to it. Its arguments: token, folder, shell, clock, bytes of a stream to keep, bytes
-# at which a stream is cut back to that, what makes a session, and the mark of a line for the program.
+# at which a stream is cut back to that, what makes a session, the mark of a line for the program;
+# and whether the command reads file descriptor 5, and writes to 6: a side of a stream.
 # shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
 # shellcheck disable=SC3028 # EPOCHREALTIME is looked for before it is used
 tok=$1 d=$2 sh=$3 clock=$4 keep=$5 limit=$6 lead=$7 mark=$8
+reads=${9-}
+shift 8
+writes=${2-}
 
 echo "$$" >"$d/sup"
 
@@ -45,22 +49,52 @@ claim || exit 0
 trap '' PIPE
 say started >&3
 trap - PIPE
-exec 3>&-
+
+begin() {
+  # So that it inherits these three alone: a shell may keep copies of what it redirects.
+  exec <&4 4<&-
+  if [ "$writes" ]; then exec >&6; else exec >>"$d/out"; fi
+  exec 2>>"$d/err" 3>&- 5<&- 6>&- 8>&-
+  COMEBACK_STEP=$tok
+  export COMEBACK_STEP
+  # shellcheck disable=SC2086 # the words that make a session
+  exec $lead "$sh" "$d/cmd"
+}
+
+# Hands a stream on. What ends here may be the stream or its connection: the command sees an
+# end only when the program has said that this was all.
+feed() {
+  exec >&8 4<&- 6>&- 8>&-
+  trap '' PIPE
+  (trap - PIPE && exec cat <&5 3>&-) && say fed >&3
+  exec 3>&- 5<&-
+  tries=0
+  while [ -d "$d" ] && [ ! -e "$d/whole" ] && [ ! -e "$d/status" ]; do
+    tries=$((tries + 1))
+    if [ "$tries" -lt 100 ]; then
+      sleep 0.01 2>/dev/null || sleep 1
+    else
+      sleep 1
+    fi
+  done
+}
+
+# No pipe of the shell's: some wait for all of it where they are to wait for the command.
+if [ "$reads" ]; then
+  # shellcheck disable=SC2094 # both ends are wanted; the first opening waits for no other
+  exec 7<>"$d/pipe" 8>"$d/pipe" 4<"$d/pipe"
+  exec 7<&-
+  rm -f "$d/pipe"
+  feed &
+fi
 
 read_up
 up_start=$up
 read_wall
 wall_start=$wall
-(
-  # So that it inherits these three alone: a shell may keep copies of what it redirects.
-  exec <&4 4<&- >>"$d/out" 2>>"$d/err"
-  COMEBACK_STEP=$tok
-  export COMEBACK_STEP
-  # shellcheck disable=SC2086 # the words that make a session
-  exec $lead "$sh" "$d/cmd"
-) &
+begin &
 pid=$!
-exec 4<&-
+exec 3>&- 4<&- 5<&- 6>&- 8>&-
 (
   nap=
   trap 'kill "$nap" 2>/dev/null; exit 0' TERM

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::introduce::Introductions;
+use super::secrets::Secrets;
+use super::target::Target;
 use crate::event::{Asker, Nobody};
 
 /// Where to look for what OpenSSH keeps for an operator. The program takes
@@ -14,6 +17,8 @@ pub struct Config {
     pub home: Option<PathBuf>,
     /// The configuration file; one that is not there is empty.
     pub file: Option<PathBuf>,
+    /// The machine's configuration file, which comes after it.
+    pub system_file: Option<PathBuf>,
     /// Known hosts, where the configuration file names none.
     pub known_hosts: Vec<PathBuf>,
     /// Known hosts of the whole machine, where the configuration file names none.
@@ -29,6 +34,10 @@ pub struct Config {
     pub legacy: BTreeSet<String>,
     /// Who answers what a login asks: an unknown host key, a passphrase, a password.
     pub asker: Arc<dyn Asker>,
+    /// What has been answered, for all hosts of this configuration.
+    pub secrets: Arc<Secrets>,
+    /// What has been answered about unknown host keys.
+    pub introductions: Introductions,
 }
 
 impl Default for Config {
@@ -37,6 +46,7 @@ impl Default for Config {
         Self {
             home: None,
             file: None,
+            system_file: None,
             known_hosts: Vec::new(),
             global_known_hosts: Vec::new(),
             identities: Vec::new(),
@@ -44,6 +54,8 @@ impl Default for Config {
             user: None,
             legacy: BTreeSet::new(),
             asker: Arc::new(Nobody),
+            secrets: Arc::default(),
+            introductions: Introductions::default(),
         }
     }
 }
@@ -59,6 +71,7 @@ impl Config {
         Self {
             agent: var("SSH_AUTH_SOCK").map(PathBuf::from),
             user: user.and_then(|user| user.into_string().ok()).or_else(login),
+            system_file: Some("/etc/ssh/ssh_config".into()),
             global_known_hosts: vec![
                 "/etc/ssh/ssh_known_hosts".into(),
                 "/etc/ssh/ssh_known_hosts2".into(),
@@ -81,6 +94,11 @@ impl Config {
                 .collect(),
             ..Self::default()
         }
+    }
+
+    /// Whether the old algorithms are used with a host, by its name as it was typed or alone.
+    pub(super) fn is_legacy(&self, target: &Target) -> bool {
+        self.legacy.contains(&target.to_string()) || self.legacy.contains(&target.name)
     }
 }
 

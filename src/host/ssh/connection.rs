@@ -5,11 +5,12 @@ use std::time::Duration;
 use russh::client::{Handle, Msg};
 use tokio::time::timeout;
 
-use super::handshake::{self, Encrypted, Heard, Watch};
-use super::login;
+use super::handshake::{self, Encrypted, Heard, Met, Watch};
+use super::introduce;
+use super::login::Login;
+use super::prompts::Operator;
 use super::route::Route;
 use super::transport;
-use super::trust::Trust;
 use crate::host::HostError;
 
 /// The longest wait for a channel.
@@ -41,18 +42,23 @@ impl Connection {
     ///
     /// # Errors
     /// Which phase failed and why.
-    pub(super) async fn open(route: &Route) -> Result<Self, HostError> {
-        let trust = read_trust(route).await?;
-        let transport = transport::connect(route).await?;
-        let round_trip = transport.round_trip;
-        let mut encrypted = handshake::handshake(route, trust, transport).await?;
-        login::login(route, &mut encrypted).await?;
-        let Encrypted { handle, goodbye } = encrypted;
-        Ok(Self {
-            handle,
-            goodbye,
-            quiet: (round_trip * 4).clamp(QUIET, QUIET_LONGEST),
-        })
+    pub(super) async fn open(route: &Route, operator: &Operator) -> Result<Self, HostError> {
+        let mut login = Login::new(route, operator)?;
+        loop {
+            let (mut encrypted, round_trip) = encrypted(route).await?;
+            match login.run(&mut encrypted).await {
+                Err(_lost) if login.may_again() => continue,
+                result => result?,
+            }
+            let Encrypted {
+                handle, goodbye, ..
+            } = encrypted;
+            return Ok(Self {
+                handle,
+                goodbye,
+                quiet: (round_trip * 4).clamp(QUIET, QUIET_LONGEST),
+            });
+        }
     }
 
     /// Whether it is known to be gone.
@@ -82,27 +88,22 @@ impl Connection {
     }
 }
 
-/// The files are read anew for each connection: a key may have been added meanwhile.
-async fn read_trust(route: &Route) -> Result<Trust, HostError> {
-    let route = route.clone();
-    let host = route.shown.clone();
-    let read = tokio::task::spawn_blocking(move || {
-        Trust::read(
-            &route.known_hosts,
-            &route.global_known_hosts,
-            route.names.clone(),
-            route.ssh(),
-        )
-    });
-    match read.await {
-        Ok(Ok(trust)) => Ok(trust),
-        Ok(Err(why)) => Err(HostError::Untrusted {
-            host,
-            why: format!("whether its key is known cannot be told: {why}"),
-        }),
-        Err(panic) => Err(HostError::Untrusted {
-            host,
-            why: format!("whether its key is known cannot be told: {panic}"),
-        }),
+/// So many keys of a host may be unknown, one after the other: one of each type, about.
+const STRANGERS: usize = 4;
+
+/// A connection to a host whose key is known, if need be after it was introduced.
+async fn encrypted(route: &Route) -> Result<(Encrypted, Duration), HostError> {
+    for _ in 0..STRANGERS {
+        let trust = introduce::recall(route).await?;
+        let transport = transport::connect(route).await?;
+        let round_trip = transport.round_trip;
+        match handshake::handshake(route, trust, transport).await? {
+            Met::Known(encrypted) => return Ok((encrypted, round_trip)),
+            Met::Unknown(stranger) => introduce::introduce(route, stranger).await?,
+        }
     }
+    Err(HostError::Untrusted {
+        host: route.shown.clone(),
+        why: format!("the host shows another unknown key each time, {STRANGERS} in a row"),
+    })
 }

@@ -1,8 +1,6 @@
-//! The keywords of an ssh configuration that its library hands out as text only.
+//! The keywords of an ssh configuration as text.
 
 use std::collections::HashMap;
-
-use ssh2_config::HostParams;
 
 use super::text::plain;
 
@@ -11,21 +9,12 @@ use super::text::plain;
 pub(super) struct Fields(HashMap<String, Vec<String>>);
 
 impl Fields {
-    pub(super) fn new(params: Option<&HostParams>) -> Self {
-        let fields = params.into_iter().flat_map(|params| {
-            params
-                .ignored_fields
-                .iter()
-                .chain(&params.unsupported_fields)
-        });
-        Self(
-            fields
-                .map(|(keyword, arguments)| {
-                    let arguments = arguments.iter().map(|text| unquoted(text).to_owned());
-                    (keyword.to_lowercase(), arguments.collect())
-                })
-                .collect(),
-        )
+    /// More arguments of a keyword in lower case.
+    pub(super) fn add(&mut self, keyword: &str, arguments: &[String]) {
+        self.0
+            .entry(keyword.to_owned())
+            .or_default()
+            .extend_from_slice(arguments);
     }
 
     pub(super) fn all(&self, keyword: &str) -> Option<&[String]> {
@@ -48,11 +37,4 @@ impl Fields {
             )),
         }
     }
-}
-
-/// The library leaves quotes where a line has several arguments.
-fn unquoted(text: &str) -> &str {
-    text.strip_prefix('"')
-        .and_then(|text| text.strip_suffix('"'))
-        .unwrap_or(text)
 }

@@ -1,21 +1,22 @@
 //! From a TCP connection to an encrypted one with a host whose key is known.
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use russh::Limits;
 use russh::client::{self, ChannelOpenHandle, DisconnectReason, Handle, Msg, Session};
 use russh::keys::PublicKeyOrCertificate;
-use russh::{AlgorithmKind, Limits, Preferred, cipher, compression};
 use tokio::time::timeout;
 use tokio_util::io::InspectReader;
 
-use super::known_hosts::HostKey;
+use super::algorithms::{self, Agreed};
+use super::host_key::HostKey;
+use super::notes::Notes;
 use super::route::Route;
 use super::text::plain;
 use super::transport::Transport;
-use super::trust::Trust;
+use super::trust::{Doubt, Stranger, Trust};
 use crate::host::HostError;
 
 /// The longest wait for the banner, the key exchange and the host key.
@@ -29,29 +30,36 @@ const KEEPALIVES: usize = 3;
 /// idle connections to servers that do not expect it.
 const REKEY: Duration = Duration::from_hours(12);
 
-/// AES-GCM first: with hardware AES, twice as fast as `ChaCha20`.
-const CIPHERS: &[cipher::Name] = &[
-    cipher::AES_256_GCM,
-    cipher::AES_128_GCM,
-    cipher::CHACHA20_POLY1305,
-    cipher::AES_256_CTR,
-    cipher::AES_192_CTR,
-    cipher::AES_128_CTR,
-];
+/// The first thing that was told, by whoever holds a clone.
+#[derive(Debug)]
+pub(super) struct Heard<T = String>(Arc<Mutex<Option<T>>>);
 
-/// What the other end said, or was refused for, while it did.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Heard(Arc<Mutex<Option<String>>>);
+impl<T> Clone for Heard<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
 
-impl Heard {
-    fn set(&self, text: String) {
+impl<T> Default for Heard<T> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<T: Clone> Heard<T> {
+    fn set(&self, what: T) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(text);
+            .get_or_insert(what);
     }
 
-    pub(super) fn get(&self) -> Option<String> {
+    /// In place of what was said before.
+    fn replace(&self, what: T) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+    }
+
+    pub(super) fn get(&self) -> Option<T> {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -59,14 +67,36 @@ impl Heard {
     }
 }
 
+/// The default takes what the host opens. Nothing here asks for any of it: a handle that is
+/// dropped refuses.
+macro_rules! refuse {
+    ($($name:ident($($argument:ty),*);)*) => {
+        $(
+            async fn $name(
+                &mut self,
+                _channel: russh::Channel<Msg>,
+                $(_: $argument,)*
+                _reply: ChannelOpenHandle,
+                _session: &mut Session,
+            ) -> Result<(), russh::Error> {
+                Ok(())
+            }
+        )*
+    };
+}
+
 /// russh's side of the connection: judges the host's key, refuses whatever the host would
 /// open by itself.
 pub(super) struct Watch {
     trust: Trust,
-    /// Why the host's key was refused.
-    refused: Heard,
+    /// Why the host's key was not trusted.
+    doubt: Heard<Doubt>,
+    /// What was agreed on is told here.
+    notes: Notes,
     /// Why the host ended the connection.
     goodbye: Heard,
+    /// What the host says during the login.
+    banner: Heard,
 }
 
 impl client::Handler for Watch {
@@ -76,18 +106,35 @@ impl client::Handler for Watch {
         &mut self,
         offered: &PublicKeyOrCertificate,
     ) -> Result<bool, russh::Error> {
-        let key = match offered {
-            PublicKeyOrCertificate::PublicKey { key, .. } => {
-                key.to_bytes().ok().and_then(HostKey::from_blob)
-            }
-            // Not asked for; which authority to trust is not known.
-            PublicKeyOrCertificate::Certificate(_) => None,
+        let judged = match HostKey::from_data(offered.public_key().key_data()) {
+            Some(key) => self.trust.judge(&key, offered.certificate()),
+            None => Err(Doubt::Refused(
+                "the host offers a key that cannot be read".to_owned(),
+            )),
         };
-        let judged = match key {
-            Some(key) => self.trust.judge(&key),
-            None => Err("the host offers a key that cannot be read".to_owned()),
-        };
-        Ok(judged.map_err(|why| self.refused.set(why)).is_ok())
+        Ok(judged.map_err(|doubt| self.doubt.set(doubt)).is_ok())
+    }
+
+    async fn kex_done(
+        &mut self,
+        _secret: Option<&[u8]>,
+        names: &russh::Names,
+        _session: &mut Session,
+    ) -> Result<(), russh::Error> {
+        self.notes.agree(Agreed::new(names));
+        Ok(())
+    }
+
+    async fn auth_banner(
+        &mut self,
+        banner: &str,
+        _session: &mut Session,
+    ) -> Result<(), russh::Error> {
+        let banner = plain(banner);
+        if !banner.is_empty() {
+            self.banner.replace(banner);
+        }
+        Ok(())
     }
 
     async fn disconnected(
@@ -100,82 +147,14 @@ impl client::Handler for Watch {
         Ok(())
     }
 
-    // The default takes what the host opens. Nothing here asks for any of it: a handle that is
-    // dropped refuses.
-
-    async fn server_channel_open_forwarded_tcpip(
-        &mut self,
-        _channel: russh::Channel<Msg>,
-        _address: &str,
-        _port: u32,
-        _origin: &str,
-        _origin_port: u32,
-        _reply: ChannelOpenHandle,
-        _session: &mut Session,
-    ) -> Result<(), russh::Error> {
-        Ok(())
-    }
-
-    async fn server_channel_open_forwarded_streamlocal(
-        &mut self,
-        _channel: russh::Channel<Msg>,
-        _path: &str,
-        _reply: ChannelOpenHandle,
-        _session: &mut Session,
-    ) -> Result<(), russh::Error> {
-        Ok(())
-    }
-
-    async fn server_channel_open_agent_forward(
-        &mut self,
-        _channel: russh::Channel<Msg>,
-        _reply: ChannelOpenHandle,
-        _session: &mut Session,
-    ) -> Result<(), russh::Error> {
-        Ok(())
-    }
-
-    async fn server_channel_open_session(
-        &mut self,
-        _channel: russh::Channel<Msg>,
-        _reply: ChannelOpenHandle,
-        _session: &mut Session,
-    ) -> Result<(), russh::Error> {
-        Ok(())
-    }
-
-    async fn server_channel_open_direct_tcpip(
-        &mut self,
-        _channel: russh::Channel<Msg>,
-        _host: &str,
-        _port: u32,
-        _origin: &str,
-        _origin_port: u32,
-        _reply: ChannelOpenHandle,
-        _session: &mut Session,
-    ) -> Result<(), russh::Error> {
-        Ok(())
-    }
-
-    async fn server_channel_open_direct_streamlocal(
-        &mut self,
-        _channel: russh::Channel<Msg>,
-        _path: &str,
-        _reply: ChannelOpenHandle,
-        _session: &mut Session,
-    ) -> Result<(), russh::Error> {
-        Ok(())
-    }
-
-    async fn server_channel_open_x11(
-        &mut self,
-        _channel: russh::Channel<Msg>,
-        _origin: &str,
-        _origin_port: u32,
-        _reply: ChannelOpenHandle,
-        _session: &mut Session,
-    ) -> Result<(), russh::Error> {
-        Ok(())
+    refuse! {
+        server_channel_open_forwarded_tcpip(&str, u32, &str, u32);
+        server_channel_open_forwarded_streamlocal(&str);
+        server_channel_open_agent_forward();
+        server_channel_open_session();
+        server_channel_open_direct_tcpip(&str, u32, &str, u32);
+        server_channel_open_direct_streamlocal(&str);
+        server_channel_open_x11(&str, u32);
     }
 }
 
@@ -184,23 +163,40 @@ pub(super) struct Encrypted {
     pub(super) handle: Handle<Watch>,
     /// What the host said when it ended the connection, if it has.
     pub(super) goodbye: Heard,
+    /// What it said last during the login.
+    pub(super) banner: Heard,
+}
+
+/// Whom the handshake has met.
+pub(super) enum Met {
+    /// A host whose key is known.
+    Known(Encrypted),
+    /// One whose key is not; the connection is closed.
+    Unknown(Stranger),
 }
 
 /// Exchanges banners and keys, and checks the host's.
 ///
 /// # Errors
-/// [`HostError::Untrusted`], or [`HostError::Down`] in phase `banner` or `host key`.
+/// [`HostError::Untrusted`], [`HostError::Refused`] where the ssh configuration leaves no
+/// algorithm, or [`HostError::Down`] in phase `banner` or `host key`.
 pub(super) async fn handshake(
     route: &Route,
     trust: Trust,
     transport: Transport,
-) -> Result<Encrypted, HostError> {
-    let config = Arc::new(config(&trust));
-    let (refused, goodbye) = (Heard::default(), Heard::default());
+) -> Result<Met, HostError> {
+    let config = config(route, &trust).map_err(|why| HostError::Refused {
+        host: route.shown.clone(),
+        why,
+    })?;
+    let (doubt, goodbye) = (Heard::default(), Heard::default());
+    let said = Heard::default();
     let watch = Watch {
         trust,
-        refused: refused.clone(),
+        doubt: doubt.clone(),
+        notes: route.notes.clone(),
         goodbye: goodbye.clone(),
+        banner: said.clone(),
     };
     let banner = Arc::new(AtomicBool::new(false));
     let stream = InspectReader::new(transport.stream, {
@@ -213,17 +209,31 @@ pub(super) async fn handshake(
             }
         }
     });
-    let result = timeout(HANDSHAKE, client::connect_stream(config, stream, watch)).await;
-    if let Some(why) = refused.get() {
-        return Err(HostError::Untrusted {
-            host: route.shown.clone(),
-            why,
-        });
+    let result = timeout(
+        HANDSHAKE,
+        client::connect_stream(Arc::new(config), stream, watch),
+    )
+    .await;
+    match doubt.get() {
+        Some(Doubt::Unknown(stranger)) => return Ok(Met::Unknown(stranger)),
+        Some(Doubt::Refused(why)) => {
+            return Err(HostError::Untrusted {
+                host: route.shown.clone(),
+                why,
+            });
+        }
+        None => {}
     }
     let banner = banner.load(Ordering::Relaxed);
     let (phase, why) = match result {
-        Ok(Ok(handle)) => return Ok(Encrypted { handle, goodbye }),
-        Ok(Err(error)) => failure(&error, banner, goodbye.get()),
+        Ok(Ok(handle)) => {
+            return Ok(Met::Known(Encrypted {
+                handle,
+                goodbye,
+                banner: said,
+            }));
+        }
+        Ok(Err(error)) => failure(route, &error, banner, goodbye.get()),
         Err(_late) if banner => (
             "host key",
             format!(
@@ -240,21 +250,19 @@ pub(super) async fn handshake(
             ),
         ),
     };
-    let notes = match phase {
-        "host key" if !route.handshake_notes.is_empty() => format!(
-            " (set in the ssh configuration and not followed: {})",
-            route.handshake_notes.join(", ")
-        ),
-        _ => String::new(),
-    };
     Err(HostError::Down {
         host: route.shown.clone(),
         phase,
-        why: why + &notes,
+        why,
     })
 }
 
-fn failure(error: &russh::Error, banner: bool, goodbye: Option<String>) -> (&'static str, String) {
+fn failure(
+    route: &Route,
+    error: &russh::Error,
+    banner: bool,
+    goodbye: Option<String>,
+) -> (&'static str, String) {
     if let Some(goodbye) = goodbye {
         return (
             "host key",
@@ -265,18 +273,7 @@ fn failure(error: &russh::Error, banner: bool, goodbye: Option<String>) -> (&'st
         russh::Error::Version => ("banner", "what answers is not an SSH 2 server".to_owned()),
         russh::Error::NoCommonAlgo { kind, ours, theirs } => (
             "host key",
-            format!(
-                "no {} in common: offered are {}; the host takes {}",
-                match kind {
-                    AlgorithmKind::Kex => "key exchange",
-                    AlgorithmKind::Key => "host key algorithm",
-                    AlgorithmKind::Cipher => "cipher",
-                    AlgorithmKind::Compression => "compression",
-                    AlgorithmKind::Mac => "MAC",
-                },
-                plain(&ours.join(", ")),
-                plain(&theirs.join(", ")),
-            ),
+            algorithms::explain(kind, ours, theirs, &route.wishes, &route.named),
         ),
         russh::Error::Disconnect | russh::Error::HUP | russh::Error::IO(_) if !banner => (
             "banner",
@@ -292,23 +289,19 @@ fn failure(error: &russh::Error, banner: bool, goodbye: Option<String>) -> (&'st
     }
 }
 
-fn config(trust: &Trust) -> client::Config {
-    client::Config {
+fn config(route: &Route, trust: &Trust) -> Result<client::Config, String> {
+    Ok(client::Config {
         limits: Limits {
             rekey_time_limit: REKEY,
             ..Limits::default()
         },
-        preferred: Preferred {
-            key: trust.algorithms(),
-            cipher: Cow::Borrowed(CIPHERS),
-            compression: Cow::Borrowed(&[compression::NONE]),
-            ..Preferred::DEFAULT
-        },
+        preferred: route.wishes.offer(trust)?,
+        gex: algorithms::groups(),
         inactivity_timeout: None,
         keepalive_interval: Some(KEEPALIVE),
         keepalive_max: KEEPALIVES,
         // Set on the socket as well, which is made elsewhere.
         nodelay: true,
         ..client::Config::default()
-    }
+    })
 }

@@ -1,199 +1,67 @@
-//! Which keys are offered for a login, and in which order.
+//! Key files: what can be told of one, and how one with a passphrase is opened.
 
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use russh::keys::agent::client::AgentClient;
-use russh::keys::agent::{AgentIdentity, AgentSessionBinding};
-use russh::keys::{HashAlg, PrivateKey, PublicKey};
-use tokio::net::UnixStream;
-use tokio::time::timeout;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use russh::keys::ssh_key::{Cipher, Kdf};
+use russh::keys::{Algorithm, Certificate, HashAlg, PrivateKey, PublicKey, decode_secret_key};
 
-use super::route::Route;
 use super::text::plain;
+use crate::event::Secret;
 
-/// The longest wait for the ssh-agent's list.
-const AGENT: Duration = Duration::from_secs(5);
 /// A key file is not larger than this, in bytes.
 const KEY_FILE: u64 = 64 << 10;
 
-/// One key that may be offered.
-pub(super) enum Offer {
-    /// The ssh-agent signs.
-    Agent(Box<AgentIdentity>),
-    /// A key file that needs no passphrase.
-    File(PathBuf, Arc<PrivateKey>),
+/// A key file, as far as it can be read without a passphrase.
+pub(super) struct KeyFile {
+    pub(super) path: PathBuf,
+    /// Its public key. Some old formats do not tell it.
+    pub(super) public: Option<PublicKey>,
+    pub(super) private: Private,
 }
 
-impl Offer {
-    /// As it is told to the operator.
-    pub(super) fn shown(&self) -> String {
-        match self {
-            Self::Agent(identity) => {
-                let key = identity.public_key();
-                let comment = match identity.comment() {
-                    "" => String::new(),
-                    comment => format!(" ({})", plain(comment)),
-                };
-                format!("agent key {}{comment}", fingerprint(&key))
-            }
-            Self::File(path, _) => format!("key file {}", path.display()),
-        }
-    }
+/// The private half.
+pub(super) enum Private {
+    /// Needs no passphrase.
+    Open(Arc<PrivateKey>),
+    /// The file's text, which needs one.
+    Locked(Secret),
+    /// It is of no use: why, and what to do.
+    Unusable(String),
 }
 
-/// All that could be offered.
-pub(super) struct Keys {
-    pub(super) offers: Vec<Offer>,
-    /// What could not, and what to do about it.
-    pub(super) remarks: Vec<String>,
-    pub(super) agent: Option<AgentClient<UnixStream>>,
+/// A key as it is told to the operator.
+pub(super) fn named(key: &PublicKey) -> String {
+    format!("{} {}", key.algorithm().as_str(), fingerprint(key))
 }
 
-/// Gathers keys of the ssh-agent and of files.
+pub(super) fn fingerprint(key: &PublicKey) -> String {
+    key.fingerprint(HashAlg::Sha256).to_string()
+}
+
+/// Reads a key file; nothing for one that is not there and was not named.
 ///
-/// The order is ssh's (agent keys that are named by an `IdentityFile`, other agent keys,
-/// files), but for key files that the configuration names for this host: they come before
-/// agent keys that it does not name, lest a full agent use up the server's patience.
-pub(super) async fn gather(route: &Route, binding: Option<&AgentSessionBinding>) -> Keys {
-    let mut remarks = Vec::new();
-    let (agent, held) = match &route.agent {
-        None => (None, Vec::new()),
-        Some(socket) => match timeout(AGENT, ask_agent(socket, binding)).await {
-            Ok(Ok((agent, held))) => (Some(agent), held),
-            Ok(Err(why)) => {
-                remarks.push(format!("ssh-agent {}: {why}", socket.display()));
-                (None, Vec::new())
-            }
-            Err(_late) => {
-                let limit = AGENT.as_secs();
-                remarks.push(format!(
-                    "ssh-agent {}: no answer within {limit} s",
-                    socket.display()
-                ));
-                (None, Vec::new())
-            }
-        },
-    };
-    let mut named = Vec::new();
-    for path in &route.identities {
-        let (path, explicit) = (path.clone(), route.explicit);
-        let read = tokio::task::spawn_blocking(move || read_file(&path, explicit)).await;
-        match read {
-            Ok(Ok(Some(file))) => named.push(file),
-            Ok(Ok(None)) => {}
-            Ok(Err(why)) => remarks.push(why),
-            Err(_panic) => remarks.push("a key file could not be read".to_owned()),
-        }
-    }
-    let mut offers = order(route, held, named, &mut remarks);
-    let mut seen: Vec<String> = Vec::new();
-    offers.retain(|offer| {
-        let name = match offer {
-            Offer::Agent(identity) => match &**identity {
-                AgentIdentity::PublicKey { key, .. } => fingerprint(key),
-                // A certificate and its bare key are two different offers.
-                AgentIdentity::Certificate { .. } => return true,
-            },
-            Offer::File(_, key) => fingerprint(key.public_key()),
-        };
-        let new = !seen.contains(&name);
-        seen.push(name);
-        new
-    });
-    Keys {
-        offers,
-        remarks,
-        agent,
-    }
-}
-
-fn order(
-    route: &Route,
-    held: Vec<AgentIdentity>,
-    named: Vec<KeyFile>,
-    remarks: &mut Vec<String>,
-) -> Vec<Offer> {
-    let is_named = |identity: &AgentIdentity| {
-        let held = fingerprint(&identity.public_key());
-        named.iter().position(|file| file.public == held)
-    };
-    let (mut first, mut others): (Vec<_>, Vec<_>) = held
-        .into_iter()
-        .map(|identity| (is_named(&identity), identity))
-        .partition(|(named, _)| named.is_some());
-    first.sort_by_key(|(place, _)| *place);
-    if route.identities_only {
-        others.clear();
-    }
-    let agent = |all: Vec<(Option<usize>, AgentIdentity)>| {
-        all.into_iter()
-            .map(|(_, identity)| Offer::Agent(Box::new(identity)))
-    };
-    let in_agent: Vec<usize> = first.iter().filter_map(|(place, _)| *place).collect();
-    let mut files = Vec::new();
-    for (place, file) in named.into_iter().enumerate() {
-        match file.secret {
-            Some(key) => files.push(Offer::File(file.path, key)),
-            None if in_agent.contains(&place) => {}
-            None => remarks.push(file.remark),
-        }
-    }
-    if route.explicit {
-        agent(first).chain(files).chain(agent(others)).collect()
-    } else {
-        agent(first).chain(agent(others)).chain(files).collect()
-    }
-}
-
-fn fingerprint(key: &PublicKey) -> String {
-    key.fingerprint(HashAlg::default()).to_string()
-}
-
-async fn ask_agent(
-    socket: &Path,
-    binding: Option<&AgentSessionBinding>,
-) -> Result<(AgentClient<UnixStream>, Vec<AgentIdentity>), String> {
-    let says = |error: russh::keys::Error| plain(&error.to_string());
-    let mut agent = AgentClient::connect_uds(socket).await.map_err(says)?;
-    if let Some(binding) = binding {
-        // Only agents of OpenSSH 8.9 and later know this; without it they do not show keys
-        // that are bound to a destination.
-        let _ = agent.bind_session(binding, false).await;
-    }
-    let held = agent.request_identities().await.map_err(says)?;
-    Ok((agent, held))
-}
-
-/// A key file, as far as it can be read.
-struct KeyFile {
-    path: PathBuf,
-    /// Its public key's fingerprint.
-    public: String,
-    /// Absent where a passphrase is needed, or only the public key is there.
-    secret: Option<Arc<PrivateKey>>,
-    /// What to do where it is.
-    remark: String,
-}
-
-/// Nothing for a file that is not there and was not named.
-fn read_file(path: &Path, explicit: bool) -> Result<Option<KeyFile>, String> {
+/// # Errors
+/// The file cannot be read, and there is no public key beside it that an agent may hold.
+pub(super) fn read(path: &Path, explicit: bool) -> Result<Option<KeyFile>, String> {
     let shown = path.display();
-    let with_public = |public: &PublicKey, remark: String| KeyFile {
+    let file = |public: Option<PublicKey>, private| KeyFile {
         path: path.to_owned(),
-        public: fingerprint(public),
-        secret: None,
-        remark,
+        public,
+        private,
     };
     let beside = public_beside(path);
-    let text = match read_text(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+    let (text, mode) = match read_text(path) {
+        Ok(read) => read,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
             return match beside {
                 Some(public) => {
-                    let remark = format!("key file {shown} is not there, nor in an ssh-agent");
-                    Ok(Some(with_public(&public, remark)))
+                    let why = format!("key file {shown} is not there, nor in an ssh-agent");
+                    Ok(Some(file(Some(public), Private::Unusable(why))))
                 }
                 None if explicit => Err(format!("key file {shown} is not there")),
                 None => Ok(None),
@@ -201,48 +69,165 @@ fn read_file(path: &Path, explicit: bool) -> Result<Option<KeyFile>, String> {
         }
         Err(error) => return Err(format!("key file {shown}: {error}")),
     };
-    if let Ok(public) = PublicKey::from_openssh(text.trim()) {
-        let remark = format!("key file {shown} is a public key, and no ssh-agent holds it");
-        return Ok(Some(with_public(&public, remark)));
+    if let Ok(public) = PublicKey::from_openssh(text.expose().trim()) {
+        let why = format!("key file {shown} is a public key, and no ssh-agent holds it");
+        return Ok(Some(file(Some(public), Private::Unusable(why))));
     }
-    let encrypted = format!("key file {shown} has a passphrase; run: ssh-add {shown}");
-    match russh::keys::decode_secret_key(&text, None) {
-        Ok(key) => Ok(Some(KeyFile {
-            path: path.to_owned(),
-            public: fingerprint(key.public_key()),
-            secret: Some(Arc::new(key)),
-            remark: String::new(),
-        })),
-        Err(error) => {
-            // OpenSSH's format has the public key in clear.
-            let inside = PrivateKey::from_openssh(&text).ok();
-            let public = inside
-                .as_ref()
-                .map(|key| key.public_key().clone())
-                .or(beside);
-            let locked =
-                matches!(error, russh::keys::Error::KeyIsEncrypted) || text.contains("ENCRYPTED");
-            match public {
-                Some(public) if locked => Ok(Some(with_public(&public, encrypted))),
-                _ if locked => Err(encrypted),
-                _ => Err(format!("key file {shown}: {}", plain(&error.to_string()))),
-            }
+    let (public, private) = parse(&text, path);
+    let public = public.or(beside);
+    if let Some(mode) = mode {
+        // As in ssh: a key that others can read is no secret.
+        let why = format!(
+            "key file {shown} is open to others (mode {mode:04o}) and was not used; run: chmod \
+             600 {shown}"
+        );
+        return Ok(Some(file(public, Private::Unusable(why))));
+    }
+    Ok(Some(file(public, private)))
+}
+
+/// What a file's text says of its key.
+fn parse(text: &Secret, path: &Path) -> (Option<PublicKey>, Private) {
+    let shown = path.display();
+    let unusable = |why: &str| Private::Unusable(format!("key file {shown} {why}"));
+    let rewrite = |what: &str| {
+        unusable(&format!(
+            "is in a format that is not understood ({what}); rewrite it: ssh-keygen -p -f {shown}"
+        ))
+    };
+    let content = text.expose();
+    if content.contains("-----BEGIN OPENSSH PRIVATE KEY-----") {
+        let key = match PrivateKey::from_openssh(content) {
+            Ok(key) => key,
+            Err(error) => return (None, rewrite(&plain(&error.to_string()))),
+        };
+        let private = match (key.algorithm(), key.cipher(), key.kdf()) {
+            (Algorithm::SkEd25519 | Algorithm::SkEcdsaSha2NistP256, ..) => unusable(&format!(
+                "needs its security key, which only an ssh-agent can ask; run: ssh-add {shown}"
+            )),
+            (Algorithm::Dsa, ..) => unusable("is a DSA key, which is too weak to be used"),
+            (_, Cipher::None, _) => Private::Open(Arc::new(key.clone())),
+            (_, Cipher::TdesCbc, _) => rewrite("encrypted with 3des-cbc"),
+            (_, _, Kdf::Bcrypt { .. }) => Private::Locked(text.clone()),
+            (_, cipher, _) => rewrite(&format!("encrypted with {cipher}")),
+        };
+        return (Some(key.public_key().clone()), private);
+    }
+    if content.trim_start().starts_with("PuTTY-User-Key-File-") {
+        let public = putty_public(content);
+        if header(content, "Encryption:").is_some_and(|cipher| cipher != "none") {
+            return (public, Private::Locked(text.clone()));
         }
+    } else if content.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") {
+        return (None, Private::Locked(text.clone()));
+    } else if content.contains("-----BEGIN DSA PRIVATE KEY-----") {
+        return (None, unusable("is a DSA key, which is too weak to be used"));
+    } else if let Some(cipher) = header(content, "DEK-Info:") {
+        let cipher = cipher.split(',').next().unwrap_or_default();
+        let rsa = content.contains("-----BEGIN RSA PRIVATE KEY-----");
+        let private = match cipher {
+            "AES-128-CBC" if rsa => Private::Locked(text.clone()),
+            _ if rsa => rewrite(&format!("PEM encrypted with {}", plain(cipher))),
+            _ => rewrite("encrypted PEM that holds no RSA key"),
+        };
+        return (None, private);
     }
+    match decode_secret_key(content, None) {
+        Ok(key) => (Some(key.public_key().clone()), Private::Open(Arc::new(key))),
+        Err(error) => (None, rewrite(&plain(&error.to_string()))),
+    }
+}
+
+/// Opens a key file's text. Takes a good part of a second: not for an async task.
+///
+/// # Errors
+/// The passphrase is wrong, as far as can be told.
+pub(super) fn unlock(text: &Secret, passphrase: &Secret) -> Result<PrivateKey, String> {
+    decode_secret_key(text.expose(), Some(passphrase.expose()))
+        .map_err(|error| plain(&error.to_string()))
+}
+
+/// Reads a certificate; nothing where the file is not there.
+///
+/// # Errors
+/// The file cannot be read, or holds no certificate.
+pub(super) fn read_certificate(path: &Path) -> Result<Option<Certificate>, String> {
+    let shown = path.display();
+    match read_text(path) {
+        Ok((text, _)) => Certificate::from_openssh(text.expose().trim())
+            .map(Some)
+            .map_err(|error| format!("certificate {shown}: {}", plain(&error.to_string()))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("certificate {shown}: {error}")),
+    }
+}
+
+/// The same path with something more at its end.
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
 }
 
 fn public_beside(path: &Path) -> Option<PublicKey> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".pub");
-    PublicKey::from_openssh(read_text(Path::new(&name)).ok()?.trim()).ok()
+    let (text, _) = read_text(&beside(path, ".pub")).ok()?;
+    PublicKey::from_openssh(text.expose().trim()).ok()
 }
 
-fn read_text(path: &Path) -> std::io::Result<String> {
-    use std::io::Read;
-
+/// The text, and the file's mode where that is too open.
+fn read_text(path: &Path) -> std::io::Result<(Secret, Option<u32>)> {
     let mut text = String::new();
-    std::fs::File::open(path)?
-        .take(KEY_FILE)
-        .read_to_string(&mut text)?;
-    Ok(text)
+    let file = std::fs::File::open(path)?;
+    let about = file.metadata()?;
+    let ours = about.uid() == rustix::process::getuid().as_raw();
+    let mode = about.mode() & 0o7777;
+    file.take(KEY_FILE).read_to_string(&mut text)?;
+    Ok((text.into(), (ours && mode & 0o077 != 0).then_some(mode)))
+}
+
+/// What follows a word at the start of a line.
+fn header<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines()
+        .find_map(|line| line.strip_prefix(name))
+        .map(str::trim)
+}
+
+/// A file of `PuTTY` has its public key in clear.
+fn putty_public(text: &str) -> Option<PublicKey> {
+    let mut lines = text.lines();
+    let count = lines
+        .find_map(|line| line.strip_prefix("Public-Lines:"))?
+        .trim()
+        .parse()
+        .ok()?;
+    let blob: String = lines.take(count).map(str::trim).collect();
+    PublicKey::from_bytes(&STANDARD.decode(blob).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_that_cannot_be_opened_are_named_with_what_to_do() {
+        let path = Path::new("/k/id");
+        for (text, says) in [
+            (
+                "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: DES-EDE3-CBC,AA\n\nAAAA\n-----END RSA PRIVATE KEY-----\n",
+                "encrypted with DES-EDE3-CBC); rewrite it: ssh-keygen -p -f /k/id",
+            ),
+            (
+                "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AA\n\nAAAA\n-----END EC PRIVATE KEY-----\n",
+                "ssh-keygen -p -f /k/id",
+            ),
+            ("-----BEGIN DSA PRIVATE KEY-----\nAAAA\n", "DSA key"),
+            ("nonsense", "not understood"),
+        ] {
+            let (_, private) = parse(&text.to_owned().into(), path);
+            let Private::Unusable(why) = private else {
+                panic!("{text}");
+            };
+            assert!(why.contains(says), "{why}");
+        }
+    }
 }

@@ -2,87 +2,27 @@
 //! "`SSH_KNOWN_HOSTS` FILE FORMAT". Written here because russh's own reader knows neither
 //! wildcards nor markers nor tabs, and takes a file that it cannot read for an empty one.
 
-use std::fmt;
-use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
-use hmac::{Hmac, KeyInit, Mac};
-use sha1::Sha1;
-use sha2::{Digest, Sha256};
-use wildmatch::WildMatch;
+use super::host_key::HostKey;
+use super::host_names::{self, Named, Names};
+use super::lines;
+use super::text::plain;
 
-/// A public host key as it goes over the wire.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct HostKey {
-    kind: String,
-    blob: Vec<u8>,
-}
+/// So many other names of a key are told.
+const OTHER_NAMES: usize = 5;
+/// How a list of revoked keys in binary form begins (PROTOCOL.krl of OpenSSH).
+const KRL: &[u8] = b"SSHKRL";
 
-impl HostKey {
-    /// The blob's first field is its type (RFC 4253, section 6.6).
-    pub(super) fn from_blob(blob: Vec<u8>) -> Option<Self> {
-        let (length, rest) = blob.split_first_chunk::<4>()?;
-        let kind = rest.get(..u32::from_be_bytes(*length) as usize)?;
-        let kind = std::str::from_utf8(kind).ok()?;
-        if kind.is_empty() || !kind.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return None;
-        }
-        let kind = kind.to_owned();
-        Some(Self { kind, blob })
-    }
-
-    /// For example `ssh-ed25519`.
-    pub(super) fn kind(&self) -> &str {
-        &self.kind
-    }
-
-    /// As `ssh-keygen -l` prints it.
-    pub(super) fn fingerprint(&self) -> String {
-        format!(
-            "SHA256:{}",
-            STANDARD_NO_PAD.encode(Sha256::digest(&self.blob))
-        )
-    }
-}
-
-/// As it stands in a `known_hosts` line.
-impl fmt::Display for HostKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind, STANDARD.encode(&self.blob))
-    }
-}
-
-/// Under which names a host is looked up.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Names {
-    /// `host`, or `[host]:port` where the port is not 22, or the `HostKeyAlias`.
-    pub(super) exact: String,
-    /// `host`, where `exact` has a port: as in ssh, a key that is known without a port is
-    /// good for the host's other ports too.
-    pub(super) portless: Option<String>,
-}
-
-impl Names {
-    pub(super) fn new(host: &str, port: u16, alias: Option<&str>) -> Self {
-        let host = host.to_lowercase();
-        match alias {
-            Some(alias) => Self {
-                exact: alias.to_lowercase(),
-                portless: None,
-            },
-            None if port == 22 => Self {
-                exact: host,
-                portless: None,
-            },
-            None => Self {
-                exact: format!("[{host}]:{port}"),
-                portless: Some(host),
-            },
-        }
-    }
+/// What a line says of its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// The host has this key.
+    Host,
+    /// `@cert-authority`: it signs the keys of hosts.
+    Authority,
+    /// `@revoked`: it must not be taken.
+    Revoked,
 }
 
 /// A line that concerns the host.
@@ -91,8 +31,7 @@ pub(super) struct Known {
     pub(super) key: HostKey,
     /// `file:line`.
     pub(super) place: String,
-    /// `@revoked`: the key that must not be taken.
-    pub(super) revoked: bool,
+    pub(super) mark: Mark,
     /// It names the host without its port.
     pub(super) portless: bool,
 }
@@ -101,8 +40,15 @@ pub(super) struct Known {
 #[derive(Debug, Default)]
 pub(super) struct KnownHosts {
     pub(super) keys: Vec<Known>,
-    /// `file:line` of lines that name the host and whose key cannot be read.
+    /// `file:line` of lines that name the host, or may, and cannot be understood.
     pub(super) garbled: Vec<String>,
+}
+
+impl KnownHosts {
+    /// The keys with a mark.
+    pub(super) fn marked(&self, mark: Mark) -> impl Iterator<Item = &Known> {
+        self.keys.iter().filter(move |known| known.mark == mark)
+    }
 }
 
 /// Reads the files, in order. A file that is not there is empty.
@@ -113,145 +59,174 @@ pub(super) struct KnownHosts {
 pub(super) fn read(files: &[PathBuf], names: &Names) -> Result<KnownHosts, String> {
     let mut found = KnownHosts::default();
     for file in files {
-        read_one(file, names, &mut found)
-            .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        lines::each(file, |number, line| {
+            let place = || format!("{}:{number}", file.display());
+            match read_line(line, names) {
+                Read::Nothing => {}
+                Read::Garbled => found.garbled.push(place()),
+                Read::Key {
+                    key,
+                    mark,
+                    portless,
+                } => found.keys.push(Known {
+                    key,
+                    place: place(),
+                    mark,
+                    portless,
+                }),
+            }
+        })?;
     }
     Ok(found)
 }
 
-fn read_one(path: &Path, names: &Names, found: &mut KnownHosts) -> std::io::Result<()> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    // A comment may be in any encoding.
-    for (index, line) in BufReader::new(file).split(b'\n').enumerate() {
-        let line = line?;
-        let line = String::from_utf8_lossy(&line);
-        let place = || format!("{}:{}", path.display(), index + 1);
-        match read_line(&line, names) {
-            Read::Nothing => {}
-            Read::Garbled => found.garbled.push(place()),
-            Read::Key {
-                key,
-                revoked,
-                portless,
-            } => found.keys.push(Known {
-                key,
-                place: place(),
-                revoked,
-                portless,
-            }),
-        }
+/// The keys of a `RevokedHostKeys` file in its plain form: a public key a line.
+///
+/// # Errors
+/// The file cannot be read or understood, or is not there: as for ssh, no host is trusted then.
+pub(super) fn read_revoked(file: &Path) -> Result<Vec<Known>, String> {
+    if !file.exists() {
+        return Err(format!("{}: RevokedHostKeys is not there", file.display()));
     }
-    Ok(())
+    let mut keys = Vec::new();
+    let mut wrong = None;
+    lines::each(file, |number, line| {
+        let place = format!("{}:{number}", file.display());
+        if number == 1 && line == KRL {
+            wrong.get_or_insert(format!(
+                "{}: RevokedHostKeys in binary form (KRL) is not followed yet; one public key a \
+                 line is",
+                file.display()
+            ));
+        }
+        let text = String::from_utf8_lossy(line);
+        let mut words = text.split_ascii_whitespace();
+        let Some(kind) = words.next().filter(|word| !word.starts_with('#')) else {
+            return;
+        };
+        match words.next().and_then(|text| HostKey::from_text(kind, text)) {
+            Some(key) => keys.push(Known {
+                key,
+                place,
+                mark: Mark::Revoked,
+                portless: false,
+            }),
+            None => {
+                wrong.get_or_insert(format!("{place}: no public key in RevokedHostKeys"));
+            }
+        }
+    })?;
+    wrong.map_or(Ok(keys), Err)
+}
+
+/// Under which other names a key is known: `name (file:line)`, the first few.
+pub(super) fn other_names(files: &[PathBuf], key: &HostKey) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files {
+        // A file that cannot be read has been told before.
+        let _ = lines::each(file, |number, line| {
+            let text = String::from_utf8_lossy(line);
+            let mut words = text.split_ascii_whitespace();
+            let (Some(hosts), Some(kind), Some(blob)) = (words.next(), words.next(), words.next())
+            else {
+                return;
+            };
+            if found.len() < OTHER_NAMES
+                && kind == key.kind()
+                && HostKey::from_text(kind, blob).as_ref() == Some(key)
+            {
+                found.push(format!(
+                    "{} ({}:{number})",
+                    plain(host_names::shown(hosts)),
+                    file.display()
+                ));
+            }
+        });
+    }
+    found
 }
 
 enum Read {
     /// Empty, a comment, or about something else.
     Nothing,
-    /// It names the host, but holds no key.
+    /// It names the host, or may, and cannot be understood.
     Garbled,
     Key {
         key: HostKey,
-        revoked: bool,
+        mark: Mark,
         portless: bool,
     },
 }
 
-fn read_line(line: &str, names: &Names) -> Read {
+fn read_line(line: &[u8], names: &Names) -> Read {
+    // A comment may be in any encoding; another encoding of the whole file shows in its zeros.
+    if line.contains(&0) {
+        return Read::Garbled;
+    }
+    let line = String::from_utf8_lossy(line);
+    // An editor may have put the mark of UTF-8 there.
+    let line = line.trim_start_matches('\u{feff}');
     let mut words = line.split_ascii_whitespace().peekable();
-    let revoked = match words.peek().copied() {
+    let mark = match words.peek().copied() {
         Some(word) if word.starts_with('#') => return Read::Nothing,
-        Some("@revoked") => words.next().is_some(),
-        // An authority signs certificates, which are not asked for; an unknown marker is none
-        // of ours.
+        Some("@revoked") => Mark::Revoked,
+        Some("@cert-authority") => Mark::Authority,
+        // An unknown marker is none of ours.
         Some(word) if word.starts_with('@') => return Read::Nothing,
-        _ => false,
+        _ => Mark::Host,
     };
+    if mark != Mark::Host {
+        words.next();
+    }
     let Some(hosts) = words.next() else {
         return Read::Nothing;
     };
-    let portless = if matches(hosts, &names.exact) {
-        false
-    } else if names
-        .portless
-        .as_ref()
-        .is_some_and(|name| matches(hosts, name))
-    {
-        true
-    } else {
-        return Read::Nothing;
-    };
-    let (Some(kind), Some(text)) = (words.next(), words.next()) else {
+    if hosts.contains('\u{fffd}') {
         return Read::Garbled;
+    }
+    let key = match (words.next(), words.next()) {
+        (Some(kind), Some(text)) => HostKey::from_text(kind, text),
+        _ => None,
     };
-    STANDARD
-        .decode(text)
-        .ok()
-        .and_then(HostKey::from_blob)
-        .filter(|key| key.kind() == kind)
-        .map_or(Read::Garbled, |key| Read::Key {
+    match (host_names::named(hosts, names), key) {
+        // A key that is revoked anywhere is in the wrong hands: it is good for no host.
+        (_, Some(key)) if mark == Mark::Revoked => Read::Key {
             key,
-            revoked,
-            portless,
-        })
-}
-
-/// Whether a line's first column names the host.
-fn matches(hosts: &str, name: &str) -> bool {
-    if let Some(hashed) = hosts.strip_prefix("|1|") {
-        return hashed
-            .split_once('|')
-            .is_some_and(|(salt, hash)| matches_hash(salt, hash, name).unwrap_or(false));
+            mark,
+            portless: false,
+        },
+        (Some(Named::No), _) => Read::Nothing,
+        (None, _) | (_, None) => Read::Garbled,
+        (Some(named), Some(key)) => Read::Key {
+            key,
+            mark,
+            portless: named == Named::Portless,
+        },
     }
-    let mut named = false;
-    for pattern in hosts.split(',') {
-        let (negated, pattern) = match pattern.strip_prefix('!') {
-            Some(pattern) => (true, pattern),
-            None => (false, pattern),
-        };
-        if WildMatch::new_case_insensitive(pattern).matches(name) {
-            if negated {
-                return false;
-            }
-            named = true;
-        }
-    }
-    named
-}
-
-/// `HashKnownHosts`: the HMAC-SHA1 of the name, keyed with the salt.
-fn matches_hash(salt: &str, hash: &str, name: &str) -> Option<bool> {
-    let salt = STANDARD.decode(salt).ok()?;
-    let hash = STANDARD.decode(hash).ok()?;
-    let mac = Hmac::<Sha1>::new_from_slice(&salt).ok()?;
-    Some(mac.chain_update(name).verify_slice(&hash).is_ok())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::host_key::samples::{ECDSA, ED25519, key};
     use super::*;
     use std::io::Write;
     use tempfile::NamedTempFile;
 
-    pub(super) const ED25519: &str =
-        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHNjCz1VSqyCzvS2Ec/fhV5BN324j4mm76Wf2nxhnFDz";
-    const ECDSA: &str = "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBIgPZ2k9mRfg/YZ758kEWoBtECSao2f4mHnWnuniXOBH/AXdbY+T9gizOIalGGyedlziqZLTk0dNuoB18Iqr18I=";
-
-    fn found(text: &str, host: &str, port: u16) -> KnownHosts {
+    fn found(text: impl AsRef<[u8]>, host: &str, port: u16) -> KnownHosts {
         let mut file = NamedTempFile::new().unwrap();
-        file.write_all(text.as_bytes()).unwrap();
+        file.write_all(text.as_ref()).unwrap();
         read(&[file.path().to_owned()], &Names::new(host, port, None)).unwrap()
     }
 
-    fn lines(text: &str, host: &str, port: u16) -> Vec<String> {
-        found(text, host, port)
-            .keys
-            .iter()
-            .map(|known| known.place.rsplit(':').next().unwrap().to_owned())
+    fn numbers(places: impl Iterator<Item = impl AsRef<str>>) -> Vec<String> {
+        places
+            .map(|place| place.as_ref().rsplit(':').next().unwrap().to_owned())
             .collect()
+    }
+
+    fn lines(text: impl AsRef<[u8]>, host: &str, port: u16) -> Vec<String> {
+        let found = found(text, host, port);
+        numbers(found.keys.iter().map(|known| &known.place))
     }
 
     #[test]
@@ -291,32 +266,42 @@ mod tests {
         assert_eq!(lines(&text, "nas.example", 22), ["1"]);
         assert_eq!(lines(&text, "pve9.example", 2222), ["2"]);
         assert!(lines(&text, "pve9.example", 22).is_empty());
+        // Whom a broken hash names is not known: it may be this host.
+        let garbled = found(&text, "other", 22).garbled;
+        assert_eq!(numbers(garbled.iter()), ["3", "4"]);
     }
 
     #[test]
     fn tabs_carriage_returns_comments_and_foreign_bytes() {
         let text = format!("nas\t{}\tann@nas\r\n", ED25519.replace(' ', "\t"));
         assert_eq!(lines(&text, "nas", 22), ["1"]);
-        let mut file = NamedTempFile::new().unwrap();
-        file.write_all(format!("nas {ED25519} caf").as_bytes())
-            .unwrap();
-        file.write_all(b"\xe9\n").unwrap();
-        let names = Names::new("nas", 22, None);
-        assert_eq!(
-            read(&[file.path().to_owned()], &names).unwrap().keys.len(),
-            1
-        );
+        let latin1 = [format!("nas {ED25519} caf").as_bytes(), b"\xe9\n"].concat();
+        assert_eq!(lines(&latin1, "nas", 22), ["1"]);
+        assert_eq!(lines(format!("\u{feff}nas {ED25519}"), "nas", 22), ["1"]);
+    }
+
+    #[test]
+    fn a_file_in_another_encoding_is_not_taken_for_one_without_the_host() {
+        let utf16: Vec<u8> = format!("nas {ED25519}\n")
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        assert!(!found(&utf16, "nas", 22).garbled.is_empty());
+        let latin1 = [&b"caf\xe9 "[..], ED25519.as_bytes()].concat();
+        assert_eq!(found(&latin1, "nas", 22).garbled.len(), 1);
     }
 
     #[test]
     fn markers() {
         let text = format!(
             "@revoked nas {ED25519}\n@cert-authority nas {ECDSA}\n@new nas {ECDSA}\n\
-             @revoked * {ECDSA}\n"
+             @revoked * {ECDSA}\n@revoked elsewhere {ECDSA}\n@cert-authority elsewhere {ECDSA}\n"
         );
         let found = found(&text, "nas", 22);
-        assert_eq!(found.keys.len(), 2);
-        assert!(found.keys.iter().all(|known| known.revoked));
+        let places = |mark| numbers(found.marked(mark).map(|known| &known.place));
+        assert_eq!(places(Mark::Revoked), ["1", "4", "5"]);
+        assert_eq!(places(Mark::Authority), ["2"]);
+        assert!(places(Mark::Host).is_empty());
     }
 
     #[test]
@@ -329,13 +314,6 @@ mod tests {
     }
 
     #[test]
-    fn an_alias_stands_for_host_and_port() {
-        let names = Names::new("10.0.0.7", 2222, Some("Nas"));
-        assert_eq!(names.exact, "nas");
-        assert_eq!(names.portless, None);
-    }
-
-    #[test]
     fn a_missing_file_is_empty_but_one_that_cannot_be_read_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let names = Names::new("nas", 22, None);
@@ -345,28 +323,37 @@ mod tests {
         assert!(error.contains(&*folder.path().to_string_lossy()), "{error}");
     }
 
-    /// The figure of `ssh-keygen -lf`.
     #[test]
-    fn fingerprints_are_those_of_ssh_keygen() {
-        let blob = STANDARD.decode(ED25519.split_once(' ').unwrap().1).unwrap();
-        let key = HostKey::from_blob(blob).unwrap();
+    fn other_names_of_a_key_are_found_hashed_ones_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("known");
+        let hashed = host_names::hashed("nas").unwrap();
+        let text = format!("nas,10.0.0.7 {ED25519}\nother {ECDSA}\n{hashed} {ED25519}\n");
+        std::fs::write(&file, text).unwrap();
+        let shown = file.display();
         assert_eq!(
-            key.fingerprint(),
-            "SHA256:fjOCGDSNjaoigXqYpkxq7J50VwTY+p4qU2uN+uMXnP4"
+            other_names(std::slice::from_ref(&file), &key(ED25519)),
+            [
+                format!("nas,10.0.0.7 ({shown}:1)"),
+                format!("a hashed name ({shown}:3)")
+            ]
         );
-        assert_eq!(key.to_string(), ED25519);
     }
 
     #[test]
-    fn a_blob_without_a_type_is_no_key() {
-        for blob in [
-            &b""[..],
-            b"\0\0\0",
-            b"\0\0\0\x09ssh",
-            b"\0\0\0\0",
-            b"\xff\xff\xff\xffx",
+    fn revoked_keys_are_read_a_line_each_and_anything_else_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("revoked");
+        std::fs::write(&file, format!("# stolen\n\n{ED25519} nas\n{ECDSA}\n")).unwrap();
+        assert_eq!(read_revoked(&file).unwrap().len(), 2);
+        for (text, says) in [
+            (&b"SSHKRL\n\0\0\0\0\x01"[..], "KRL"),
+            (b"nas ssh-ed25519 AAAA\n", ":1:"),
         ] {
-            assert_eq!(HostKey::from_blob(blob.to_vec()), None);
+            std::fs::write(&file, text).unwrap();
+            let error = read_revoked(&file).unwrap_err();
+            assert!(error.contains(says), "{error}");
         }
+        assert!(read_revoked(&folder.path().join("none")).is_err());
     }
 }

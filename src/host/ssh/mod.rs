@@ -1,26 +1,44 @@
 //! A host over SSH, by russh.
 //!
-//! What is trusted is decided strictly and without asking: an unknown or changed host key is
-//! refused, with what to do about it.
+//! What is trusted is decided strictly: an unknown host key is asked about, and refused where
+//! nobody is there; a changed one is refused; each with what to do about it.
 //!
 //! russh tells its packets to the `log` crate at debug level, signatures and prompts among them:
 //! whoever installs a logger leaves `russh` at info.
 
+mod algorithms;
+mod certificate;
 mod channel;
 mod config;
 mod connection;
 mod expand;
 mod fields;
 mod handshake;
+mod host_key;
+mod host_names;
+mod introduce;
 mod keys;
 mod known_hosts;
+mod learn;
+mod lines;
 mod login;
+mod methods;
+mod notes;
+mod offers;
+mod patience;
+mod policy;
 mod pool;
+mod preamble;
+mod prompts;
+mod publickey;
+mod questions;
 mod quote;
+mod refusal;
 mod route;
+mod secrets;
 mod ssh_config;
 mod target;
-mod text;
+pub(super) mod text;
 mod transport;
 mod trust;
 
@@ -30,13 +48,17 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use super::sh::with_environment;
 use super::{Channel, Host, HostError};
 use channel::NotStarted;
 use connection::NoChannel;
 use pool::Pool;
 use route::Route;
 
+pub use algorithms::Agreed;
 pub use config::Config;
+pub use introduce::Introductions;
+pub use secrets::Secrets;
 pub use target::{Target, TargetError};
 
 /// How long a host may refuse a channel, or lose connections, before a command is given up.
@@ -91,8 +113,36 @@ impl Host for SshHost {
 }
 
 impl SshHost {
+    /// What its newest connection has agreed on.
+    #[must_use]
+    pub fn agreed(&self) -> Option<Agreed> {
+        self.pool.route().notes.agreed()
+    }
+
+    /// Whether the old algorithms are offered to it too.
+    #[must_use]
+    pub fn is_legacy(&self) -> bool {
+        self.pool.route().wishes.legacy
+    }
+
+    /// What the operator should know of how it was connected to, a sentence each: a host key
+    /// that was taken without a question or could not be kept, algorithms that are weak.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let route = self.pool.route();
+        let mut remarks = route.notes.remarks();
+        if let Some(agreed) = self.agreed().filter(|_| route.wishes.legacy) {
+            remarks.push(if agreed.old.is_empty() {
+                "legacy = true is not needed: nothing old was agreed on".to_owned()
+            } else {
+                format!("legacy = true: weak {}", agreed.old.join(", "))
+            });
+        }
+        remarks
+    }
+
     async fn run(&self, script: &str) -> Result<Channel, HostError> {
-        let line = quote::command(script).map_err(|why| HostError::Refused {
+        let line = quote::command(&with_environment(script)).map_err(|why| HostError::Refused {
             host: self.named.clone(),
             why: why.to_owned(),
         })?;
@@ -133,9 +183,9 @@ impl SshHost {
         channel::start(channel, line, lease)
             .await
             .map_err(|error| match error {
-                NotStarted::Refused => HostError::Refused {
+                NotStarted::Refused(why) => HostError::Refused {
                     host: self.named.clone(),
-                    why: "the host lets this user in, but runs no commands".to_owned(),
+                    why: format!("the host lets this user in, but runs no commands: {why}"),
                 },
                 NotStarted::Lost(why) => self.down(format!("{why}; the command may be running")),
             })

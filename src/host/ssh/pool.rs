@@ -13,6 +13,7 @@ use std::time::Instant;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::connection::Connection;
+use super::prompts::Operator;
 use super::route::Route;
 use crate::host::HostError;
 
@@ -96,7 +97,7 @@ impl Pool {
             }
             let made = match self.shared.failed_since(asked) {
                 Some(error) => Err(error),
-                None => Box::pin(Connection::open(&self.route)).await,
+                None => Box::pin(Connection::open(&self.route, &self.operator())).await,
             };
             drop(gate);
             let used = match made {
@@ -114,6 +115,15 @@ impl Pool {
         match error {
             HostError::Untrusted { .. } => Err(error),
             other => self.shared.take(|_| true).ok_or(other),
+        }
+    }
+
+    /// The operator is asked where there is no connection; a further one is a convenience.
+    fn operator(&self) -> Operator {
+        if self.shared.is_connected() {
+            self.route.operator.away()
+        } else {
+            self.route.operator.clone()
         }
     }
 
@@ -154,6 +164,12 @@ impl Shared {
         }
         used.commands.fetch_add(1, Ordering::Relaxed);
         Some(Arc::clone(used))
+    }
+
+    fn is_connected(&self) -> bool {
+        let state = self.lock();
+        let mut connections = state.connections.iter();
+        connections.any(|used| !used.connection.is_lost())
     }
 
     fn add(&self, connection: Connection) -> Arc<Used> {

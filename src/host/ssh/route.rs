@@ -5,11 +5,17 @@ use std::time::Duration;
 
 use ssh2_config::HostParams;
 
+use super::algorithms::Wishes;
 use super::config::Config;
 use super::expand::{self, Tokens};
 use super::fields::Fields;
-use super::known_hosts::Names;
-use super::ssh_config::{Asked, File};
+use super::host_names::Names;
+use super::introduce::Introductions;
+use super::methods::Methods;
+use super::notes::Notes;
+use super::policy::Policy;
+use super::prompts::Operator;
+use super::ssh_config::{Asked, Settings};
 use super::target::Target;
 use super::text::plain;
 
@@ -19,7 +25,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 const CONNECT_LONGEST: Duration = Duration::from_mins(2);
 
 /// How a host is reached and who logs in with what.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Route {
     /// As the operator wrote it, for messages.
     pub(super) shown: String,
@@ -43,10 +49,20 @@ pub(super) struct Route {
     pub(super) explicit: bool,
     /// No other keys than `identities`, even if the agent has some.
     pub(super) identities_only: bool,
-    /// `PubkeyAuthentication` is not `no`.
-    pub(super) pubkey: bool,
-    /// Keywords about the handshake that are set and not followed: told if it fails.
-    pub(super) handshake_notes: Vec<&'static str>,
+    /// Certificates for keys, where the configuration names some.
+    pub(super) certificates: Vec<PathBuf>,
+    /// Ways to log in.
+    pub(super) methods: Methods,
+    /// How host keys are judged and kept.
+    pub(super) policy: Policy,
+    /// Which algorithms it is offered.
+    pub(super) wishes: Wishes,
+    /// Who is asked, and what they have said.
+    pub(super) operator: Operator,
+    /// What they have said of keys that are not known.
+    pub(super) introductions: Introductions,
+    /// What there is to tell of its connections.
+    pub(super) notes: Notes,
     /// Keywords about the login that are set and not followed: told if it fails.
     pub(super) login_notes: Vec<&'static str>,
 }
@@ -66,7 +82,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("ProxyCommand", "none"),
     ("CanonicalizeHostname", "no"),
     ("KnownHostsCommand", "none"),
-    ("RevokedHostKeys", "none"),
     ("RefuseConnection", ""),
 ];
 
@@ -76,13 +91,8 @@ impl Route {
     /// # Errors
     /// What is wrong with the configuration, or not followed yet, by name.
     pub(super) fn resolve(target: &Target, config: &Config) -> Result<Self, String> {
-        let file = match &config.file {
-            Some(path) => Some(File::read(path, config.home.as_deref())?),
-            None => None,
-        };
-        let params = file.as_ref().map(|file| file.query(&target.name));
-        let fields = Fields::new(params.as_ref());
-        let params = params.as_ref();
+        let settings = Settings::read(config, &target.name)?;
+        let (params, fields) = (Some(&settings.params), &settings.fields);
 
         let host = match params.and_then(|params| params.host_name.as_deref()) {
             Some(text) => expand::host_name(text, &target.name)
@@ -95,15 +105,13 @@ impl Route {
             .or_else(|| params.and_then(|params| params.user.clone()))
             .or_else(|| config.user.clone())
             .ok_or("no login name: write user@host, or set User in the ssh configuration")?;
-        if let Some(file) = &file {
-            file.check_matches(Asked {
-                named: &target.name,
-                host: &host,
-                user: &user,
-                local_user: config.user.as_deref(),
-            })?;
-        }
-        refuse(params, &fields)?;
+        settings.check_matches(Asked {
+            named: &target.name,
+            host: &host,
+            user: &user,
+            local_user: config.user.as_deref(),
+        })?;
+        refuse(params, fields)?;
 
         let port = target.port.or(params.and_then(|params| params.port));
         let port = port.unwrap_or(22);
@@ -145,9 +153,14 @@ impl Route {
             explicit: identities.is_some(),
             identities: identities.unwrap_or_else(|| config.identities.clone()),
             identities_only: fields.flag("IdentitiesOnly")?,
-            pubkey: params.and_then(|params| params.pubkey_authentication) != Some(false),
-            handshake_notes: handshake_notes(params),
-            login_notes: login_notes(params, &fields),
+            certificates: files("CertificateFile", &[])?,
+            methods: Methods::read(params, fields)?,
+            policy: Policy::new(fields, &tokens)?,
+            wishes: Wishes::new(config.is_legacy(target), fields),
+            operator: Operator::new(config),
+            introductions: config.introductions.clone(),
+            notes: Notes::default(),
+            login_notes: login_notes(params, fields),
             names,
             host,
             port,
@@ -250,36 +263,16 @@ fn family(given: Option<&str>) -> Result<Family, String> {
     }
 }
 
-fn handshake_notes(params: Option<&HostParams>) -> Vec<&'static str> {
-    let Some(params) = params else {
-        return Vec::new();
-    };
-    [
-        ("Ciphers", &params.ciphers),
-        ("HostKeyAlgorithms", &params.host_key_algorithms),
-        ("KexAlgorithms", &params.kex_algorithms),
-        ("MACs", &params.mac),
-    ]
-    .into_iter()
-    .filter(|(_, algorithms)| !algorithms.is_default())
-    .map(|(keyword, _)| keyword)
-    .collect()
-}
-
 fn login_notes(params: Option<&HostParams>, fields: &Fields) -> Vec<&'static str> {
-    let certificate = params.is_some_and(|params| params.certificate_file.is_some());
-    let mut notes: Vec<_> = certificate
-        .then_some("CertificateFile")
+    let algorithms = params.is_some_and(|params| !params.pubkey_accepted_algorithms.is_default());
+    let mut notes: Vec<_> = algorithms
+        .then_some("PubkeyAcceptedAlgorithms")
         .into_iter()
         .collect();
     notes.extend(
-        [
-            "PKCS11Provider",
-            "SecurityKeyProvider",
-            "PreferredAuthentications",
-        ]
-        .into_iter()
-        .filter(|keyword| fields.all(keyword).is_some()),
+        ["PKCS11Provider", "SecurityKeyProvider"]
+            .into_iter()
+            .filter(|keyword| fields.all(keyword).is_some()),
     );
     notes
 }
@@ -332,7 +325,7 @@ mod tests {
             route.identities,
             paths(&["~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa"])
         );
-        assert!(!route.explicit && !route.identities_only && route.pubkey);
+        assert!(!route.explicit && !route.identities_only && !route.wishes.legacy);
         assert_eq!(route.agent, Some("/run/agent".into()));
         assert_eq!(route.connect, Duration::from_secs(10));
         assert_eq!(route.ssh(), "ssh ann@Nas");
@@ -382,7 +375,6 @@ mod tests {
             "ProxyCommand nc %h %p",
             "CanonicalizeHostname yes",
             "KnownHostsCommand /bin/keys",
-            "RevokedHostKeys /etc/krl",
             "BindAddress 10.0.0.1",
             "BindInterface eth1",
             "RefuseConnection \"not here\"",
@@ -438,9 +430,8 @@ mod tests {
 
     #[test]
     fn what_may_explain_a_failure_is_kept_for_its_message() {
-        let text = "Host nas\nCiphers 3des-cbc\nCertificateFile /c\nPKCS11Provider /p\n";
+        let text = "Host nas\nCiphers 3des-cbc\nPKCS11Provider /p\n";
         let route = resolve(text, "nas").unwrap();
-        assert_eq!(route.handshake_notes, ["Ciphers"]);
-        assert_eq!(route.login_notes, ["CertificateFile", "PKCS11Provider"]);
+        assert_eq!(route.login_notes, ["PKCS11Provider"]);
     }
 }

@@ -1,24 +1,52 @@
-//! `~/.ssh/config`, read by ssh2-config, and what that library leaves open: `Match` blocks,
-//! the line of a mistake, and that within a block too the first value counts.
+//! The ssh configuration, as far as it concerns one name: the operator's file and then the
+//! machine's, with what they include. Which lines apply is decided here, as ssh does; what the
+//! values mean is left to ssh2-config, which takes the last value of a block where ssh takes
+//! the first, knows no `Match`, and tells no line of a mistake.
 
-use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ssh2_config::{HostParams, ParseRule, SshConfig, SshParserError};
 use wildmatch::WildMatch;
 
+use super::Config;
+use super::fields::Fields;
+use super::host_names::listed;
+use super::lines;
 use super::text::plain;
 
-/// A parsed configuration file.
-pub(super) struct File {
-    path: String,
-    parsed: SshConfig,
+/// Files may include others so deep, as for ssh.
+const DEPTH: usize = 16;
+/// So many lines that apply are read at most.
+const MOST_LINES: usize = 100_000;
+/// Keywords of which each line counts; of all others the first one does.
+const ALL_COUNT: &[&str] = &["identityfile", "certificatefile"];
+/// Keywords whose values are taken from the library: what it cannot read is a mistake. It reads
+/// others too, but less than ssh does (`AddKeysToAgent ask`).
+const TAKEN: &[&str] = &[
+    "bindaddress",
+    "bindinterface",
+    "certificatefile",
+    "connecttimeout",
+    "hostname",
+    "identityfile",
+    "port",
+    "proxyjump",
+    "user",
+];
+
+/// What the configuration says of a name.
+pub(super) struct Settings {
+    /// The values that the library reads.
+    pub(super) params: HostParams,
+    /// All of them, as text.
+    pub(super) fields: Fields,
     matches: Vec<Match>,
 }
 
 /// A `Match` line, whose block is not followed.
 struct Match {
-    line: usize,
+    /// `file:line`.
+    place: String,
     criteria: String,
 }
 
@@ -35,33 +63,39 @@ pub(super) struct Asked<'a> {
     pub(super) local_user: Option<&'a str>,
 }
 
-impl File {
-    /// Reads and parses a file; one that is not there is empty.
+impl Settings {
+    /// Reads all files; one that is not there is empty. Not for an async task.
     ///
     /// # Errors
-    /// The file cannot be read or understood; the sentence names file and line.
-    pub(super) fn read(path: &Path, home: Option<&Path>) -> Result<Self, String> {
-        let shown = path.display().to_string();
-        let text = match std::fs::read(path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(format!("cannot read {shown}: {error}")),
+    /// A file cannot be read or understood; the sentence names file and line.
+    pub(super) fn read(config: &Config, named: &str) -> Result<Self, String> {
+        let mut reader = Reader {
+            named,
+            home: config.home.as_deref(),
+            lines: Vec::new(),
+            matches: Vec::new(),
         };
-        let (text, matches) = prepare(&text);
-        let parsed = parse(&text, home).map_err(|error| {
-            let place = place_of(&text, home).map_or_else(String::new, |line| format!(":{line}"));
-            format!("{shown}{place}: {}", plain(&error.to_string()))
-        })?;
+        let ssh = config.home.as_ref().map(|home| home.join(".ssh"));
+        if let Some(file) = &config.file {
+            reader.file(file, ssh.as_deref(), true, 0)?;
+        }
+        if let Some(file) = &config.system_file {
+            reader.file(file, file.parent(), false, 0)?;
+        }
+        let Reader { lines, matches, .. } = reader;
+        let mut fields = Fields::default();
+        let mut first = Vec::new();
+        for line in lines {
+            if fields.all(&line.keyword).is_none() || ALL_COUNT.contains(&line.keyword.as_str()) {
+                fields.add(&line.keyword, &line.words);
+                first.push(line);
+            }
+        }
         Ok(Self {
-            path: shown,
-            parsed,
+            params: params(&first, config.home.as_deref())?,
+            fields,
             matches,
         })
-    }
-
-    /// What the `Host` blocks say of a name.
-    pub(super) fn query(&self, named: &str) -> HostParams {
-        self.parsed.query(named)
     }
 
     /// Nothing, unless a `Match` block may concern the host.
@@ -69,32 +103,135 @@ impl File {
     /// # Errors
     /// The `Match` line that may: its settings would be missed.
     pub(super) fn check_matches(&self, asked: Asked<'_>) -> Result<(), String> {
-        let remedy = "write its settings into a `Host` block";
-        for one in &self.matches {
-            if may_apply(&one.criteria, asked) {
-                return Err(format!(
-                    "{}:{}: `Match {}` is not followed yet and may concern this host; {remedy}",
-                    self.path,
-                    one.line,
-                    plain(&one.criteria),
-                ));
-            }
+        let mut matches = self.matches.iter();
+        match matches.find(|one| may_apply(&one.criteria, asked)) {
+            None => Ok(()),
+            Some(one) => Err(format!(
+                "{}: `Match {}` is not followed yet and may concern this host; write its settings \
+                 into a `Host` block",
+                one.place,
+                plain(&one.criteria),
+            )),
         }
-        // Within an included file the library takes the block for a part of the one before.
-        for host in self.parsed.get_hosts() {
-            for (field, criteria) in &host.params.ignored_fields {
-                if field.eq_ignore_ascii_case("match") {
-                    return Err(format!(
-                        "{}: a file that it includes has `Match {}`, which is not followed yet; \
-                         {remedy}",
-                        self.path,
-                        plain(&criteria.join(" ")),
-                    ));
+    }
+}
+
+/// A line that applies.
+struct Line {
+    /// `file:line`.
+    place: String,
+    /// In lower case.
+    keyword: String,
+    words: Vec<String>,
+}
+
+struct Reader<'a> {
+    named: &'a str,
+    home: Option<&'a Path>,
+    lines: Vec<Line>,
+    matches: Vec<Match>,
+}
+
+impl Reader<'_> {
+    /// Reads a file, whose relative includes are below `base`; `~` means the home in files of
+    /// the operator alone.
+    fn file(
+        &mut self,
+        path: &Path,
+        base: Option<&Path>,
+        tilde: bool,
+        depth: usize,
+    ) -> Result<(), String> {
+        let mut all = Vec::new();
+        lines::each(path, |number, line| {
+            all.push((number, String::from_utf8_lossy(line).into_owned()));
+        })?;
+        let mut applies = true;
+        for (number, line) in all {
+            let place = format!("{}:{number}", path.display());
+            let Some((keyword, rest)) = split(&line) else {
+                continue;
+            };
+            let words = words(rest).ok_or_else(|| format!("{place}: a quote is not closed"))?;
+            match keyword.as_str() {
+                "host" => applies = hosts(&words, self.named),
+                "match" => {
+                    applies =
+                        matches!(words.as_slice(), [only] if only.eq_ignore_ascii_case("all"));
+                    if !applies {
+                        let criteria = rest.to_owned();
+                        self.matches.push(Match { place, criteria });
+                    }
                 }
+                _ if !applies => {}
+                "include" => {
+                    for word in &words {
+                        let files = included(word, base, self.home.filter(|_| tilde))
+                            .map_err(|why| format!("{place}: Include {}: {why}", plain(word)))?;
+                        if depth == DEPTH {
+                            return Err(format!("{place}: files include each other too deep"));
+                        }
+                        for file in files {
+                            self.file(&file, base, tilde, depth + 1)?;
+                        }
+                    }
+                }
+                _ if self.lines.len() == MOST_LINES => {
+                    return Err(format!("{place}: more than {MOST_LINES} lines apply"));
+                }
+                _ => self.lines.push(Line {
+                    place,
+                    keyword,
+                    words,
+                }),
             }
         }
         Ok(())
     }
+}
+
+/// The files that an `Include` names, in order.
+fn included(word: &str, base: Option<&Path>, home: Option<&Path>) -> Result<Vec<PathBuf>, String> {
+    let escaped = |folder: &Path| glob::Pattern::escape(&folder.to_string_lossy());
+    let pattern = match word.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            let home = home.ok_or("there is no home that `~` could mean here")?;
+            format!("{}{rest}", escaped(home))
+        }
+        Some(_) => return Err("another user's home is not looked up".to_owned()),
+        None if word.starts_with('/') => word.to_owned(),
+        None => {
+            let base = base.ok_or("there is no folder that it could be relative to")?;
+            format!("{}/{word}", escaped(base))
+        }
+    };
+    let options = glob::MatchOptions {
+        require_literal_separator: true,
+        require_literal_leading_dot: true,
+        ..glob::MatchOptions::default()
+    };
+    glob::glob_with(&pattern, options)
+        .map_err(|error| error.to_string())?
+        .collect::<Result<_, _>>()
+        .map_err(|error| error.to_string())
+}
+
+/// The values that the library reads, of lines that all apply.
+fn params(lines: &[Line], home: Option<&Path>) -> Result<HostParams, String> {
+    let mut text = String::new();
+    for line in lines {
+        let one = line.written();
+        match parse(&one, home) {
+            Ok(_) => text.push_str(&one),
+            Err(error) if TAKEN.contains(&line.keyword.as_str()) => {
+                let why = plain(&error.to_string());
+                return Err(format!("{}: {}: {why}", line.place, line.keyword));
+            }
+            Err(_) => {}
+        }
+    }
+    let parsed = parse(&text, home).map_err(|error| plain(&error.to_string()))?;
+    Ok(parsed.query("any"))
 }
 
 fn parse(text: &str, home: Option<&Path>) -> Result<SshConfig, SshParserError> {
@@ -108,101 +245,119 @@ fn parse(text: &str, home: Option<&Path>) -> Result<SshConfig, SshParserError> {
     )
 }
 
-/// The line of the first mistake, which the library does not tell: the first line with which
-/// the text cannot be parsed.
-fn place_of(text: &str, home: Option<&Path>) -> Option<usize> {
-    let mut so_far = String::new();
-    for line in text.lines() {
-        so_far.push_str(line);
-        so_far.push('\n');
-        if parse(&so_far, home).is_err() {
-            return Some(
-                so_far
-                    .lines()
-                    .filter(|line| !line.starts_with(ADDED))
-                    .count(),
-            );
+impl Line {
+    /// As the library reads it.
+    fn written(&self) -> String {
+        let mut line = self.keyword.clone();
+        for word in &self.words {
+            // It knows neither `none` here nor units.
+            let seconds = match self.keyword.as_str() {
+                "connecttimeout" => seconds(word).map(|seconds| seconds.to_string()),
+                _ => None,
+            };
+            let word = seconds.as_deref().unwrap_or(word);
+            let bare = |c: char| !c.is_whitespace() && !['#', '"', '\\'].contains(&c);
+            line.push(' ');
+            if !word.is_empty() && word.chars().all(bare) {
+                line.push_str(word);
+            } else {
+                let word = word.replace('\\', "\\\\").replace('"', "\\\"");
+                line.push_str(&format!("\"{word}\""));
+            }
         }
+        line.push('\n');
+        line
     }
-    None
 }
 
-/// Marks a line that `prepare` added, so that lines can be counted without it; blanks before a
-/// keyword mean nothing.
-const ADDED: &str = "\t \t";
-
-/// Puts each `Match` block out of reach, and repeats the block's header before a keyword that
-/// the block already has: within a block the library takes the last value, ssh the first.
-fn prepare(text: &str) -> (String, Vec<Match>) {
-    let mut out = String::new();
-    let mut matches = Vec::new();
-    let mut header = "Host *".to_owned();
-    let mut seen: Vec<String> = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let keyword = keyword(line);
-        match keyword.as_str() {
-            "host" => {
-                line.trim().clone_into(&mut header);
-                seen.clear();
-            }
-            "match" => {
-                let criteria = arguments(line);
-                seen.clear();
-                if criteria.eq_ignore_ascii_case("all") {
-                    "Host *".clone_into(&mut header);
-                } else {
-                    matches.push(Match {
-                        line: index + 1,
-                        criteria,
-                    });
-                    // A pattern that matches no name.
-                    "Host !*".clone_into(&mut header);
-                }
-                out.push_str(&header);
-                out.push('\n');
-                continue;
-            }
-            "" | "include" | "identityfile" => {}
-            _ if seen.contains(&keyword) => {
-                out.push_str(ADDED);
-                out.push_str(&header);
-                out.push('\n');
-                seen.clear();
-                seen.push(keyword);
-            }
-            _ => seen.push(keyword),
-        }
-        out.push_str(line);
-        out.push('\n');
+/// A time as ssh writes it, such as `90`, `1m30s` or `none`, in seconds.
+fn seconds(text: &str) -> Option<u64> {
+    if text.eq_ignore_ascii_case("none") {
+        return Some(0);
     }
-    (out, matches)
+    let mut total: u64 = 0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit());
+        let (digits, tail) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
+        let mut chars = tail.chars();
+        let unit = match chars.next().map(|c| c.to_ascii_lowercase()) {
+            None | Some('s') => 1,
+            Some('m') => 60,
+            Some('h') => 3600,
+            Some('d') => 86_400,
+            Some('w') => 604_800,
+            Some(_) => return None,
+        };
+        let one = digits.parse::<u64>().ok()?.checked_mul(unit)?;
+        total = total.checked_add(one)?;
+        rest = chars.as_str();
+    }
+    Some(total)
 }
 
-/// A line's first word in lower case; empty where it is blank or a comment.
-fn keyword(line: &str) -> String {
-    let line = line.trim_start();
-    if line.starts_with('#') {
-        return String::new();
+/// A line's keyword in lower case, and what follows it; nothing where it is blank or a comment.
+fn split(line: &str) -> Option<(String, &str)> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return None;
     }
-    line.split(|c: char| c.is_whitespace() || c == '=')
-        .next()
-        .unwrap_or_default()
-        .to_lowercase()
-}
-
-/// What follows a line's first word.
-fn arguments(line: &str) -> String {
-    line.trim()
+    let (keyword, rest) = line
         .split_once(|c: char| c.is_whitespace() || c == '=')
-        .map_or("", |(_, rest)| {
-            rest.trim_start_matches([' ', '\t', '=']).trim()
-        })
-        .to_owned()
+        .map_or((line, ""), |(keyword, _)| {
+            (keyword, line.strip_prefix(keyword).unwrap_or_default())
+        });
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix('=').unwrap_or(rest).trim_start();
+    Some((keyword.trim_matches('"').to_lowercase(), rest))
+}
+
+/// The words of a line, without quotes and the comment behind them; nothing where a quote is
+/// not closed. As `argv_split` of OpenSSH.
+fn words(text: &str) -> Option<Vec<String>> {
+    let mut all = Vec::new();
+    let mut chars = text.chars().peekable();
+    loop {
+        while chars.next_if(|c| [' ', '\t'].contains(c)).is_some() {}
+        if chars.peek().is_none_or(|c| *c == '#') {
+            return Some(all);
+        }
+        let mut word = String::new();
+        let mut quote = None;
+        loop {
+            match (chars.next(), quote) {
+                (None, Some(_)) => return None,
+                (None | Some(' ' | '\t'), None) => break,
+                (Some('\\'), _) => {
+                    let escaped =
+                        |c: &char| ['\'', '"', '\\'].contains(c) || (*c == ' ' && quote.is_none());
+                    word.push(chars.next_if(escaped).unwrap_or('\\'));
+                }
+                (Some(c @ ('"' | '\'')), None) => quote = Some(c),
+                (Some(c), Some(open)) if c == open => quote = None,
+                (Some(c), _) => word.push(c),
+            }
+        }
+        all.push(word);
+    }
+}
+
+/// Whether a `Host` line names a host: one pattern does, and none that is negated.
+fn hosts(patterns: &[String], name: &str) -> bool {
+    let mut found = false;
+    for pattern in patterns {
+        match pattern.strip_prefix('!') {
+            Some(pattern) if WildMatch::new(pattern).matches(name) => return false,
+            Some(_) => {}
+            None => found |= WildMatch::new(pattern).matches(name),
+        }
+    }
+    found
 }
 
 /// Whether a `Match` may apply: false only where one of its criteria surely fails.
 fn may_apply(criteria: &str, asked: Asked<'_>) -> bool {
-    let Some(words) = shlex::split(criteria) else {
+    let Some(words) = words(criteria) else {
         return true;
     };
     let mut words = words.iter();
@@ -236,24 +391,10 @@ fn may_apply(criteria: &str, asked: Asked<'_>) -> bool {
     true
 }
 
-/// Whether a pattern list (comma-separated, with negation) has a name.
-fn listed(patterns: &str, name: &str) -> bool {
-    let mut found = false;
-    for pattern in patterns.split(',') {
-        match pattern.strip_prefix('!') {
-            Some(pattern) if WildMatch::new_case_insensitive(pattern).matches(name) => {
-                return false;
-            }
-            Some(_) => {}
-            None => found |= WildMatch::new_case_insensitive(pattern).matches(name),
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     const ASKED: Asked<'_> = Asked {
         named: "box",
@@ -262,31 +403,43 @@ mod tests {
         local_user: Some("ann"),
     };
 
-    fn file(text: &str) -> (tempfile::TempDir, Result<File, String>) {
+    /// What the files, the operator's own first, say of `box`.
+    fn read(files: &[(&str, &str)]) -> (tempfile::TempDir, Result<Settings, String>) {
         let home = tempfile::tempdir().unwrap();
-        let path = home.path().join(".ssh/config");
-        std::fs::create_dir(home.path().join(".ssh")).unwrap();
-        std::fs::write(&path, text).unwrap();
-        let file = File::read(&path, Some(home.path()));
-        (home, file)
+        for (name, text) in files {
+            let path = home.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let config = Config {
+            system_file: Some(home.path().join("etc/ssh_config")),
+            ..Config::in_home(home.path())
+        };
+        let settings = Settings::read(&config, "box");
+        (home, settings)
+    }
+
+    fn settings(text: &str) -> Settings {
+        read(&[(".ssh/config", text)]).1.unwrap()
     }
 
     #[test]
     fn the_first_value_counts_between_blocks_and_within_one() {
-        let (_home, file) = file(
+        let params = settings(
             "Host box\n  Port 2201\n  port=2202\n  User ann\n  Port 2203\nHost *\n  Port 22\n  User bob\n",
-        );
-        let params = file.unwrap().query("box");
+        )
+        .params;
         assert_eq!(params.port, Some(2201));
         assert_eq!(params.user.as_deref(), Some("ann"));
     }
 
     #[test]
     fn identity_files_add_up() {
-        let (_home, file) =
-            file("Host box\nIdentityFile /a\nIdentityFile /b\nHost *\nIdentityFile /c\n");
-        let files = file.unwrap().query("box").identity_file.unwrap();
-        assert_eq!(files, ["/a", "/b", "/c"].map(std::path::PathBuf::from));
+        let settings =
+            settings("Host box\nIdentityFile /a\nIdentityFile /b\nHost *\nIdentityFile /c\n");
+        let files = settings.params.identity_file.unwrap();
+        assert_eq!(files, ["/a", "/b", "/c"].map(PathBuf::from));
+        assert_eq!(settings.fields.all("IdentityFile").unwrap().len(), 3);
     }
 
     #[test]
@@ -300,12 +453,11 @@ mod tests {
             "!user root",
             "host other exec \"test -f /x\"",
         ] {
-            let (_home, file) = file(&format!(
+            let settings = settings(&format!(
                 "Host box\nPort 2201\nMatch {criteria}\nUser eve\n"
             ));
-            let file = file.unwrap();
-            assert_eq!(file.check_matches(ASKED), Ok(()), "{criteria}");
-            assert_eq!(file.query("box").user, None, "{criteria}");
+            assert_eq!(settings.check_matches(ASKED), Ok(()), "{criteria}");
+            assert_eq!(settings.params.user, None, "{criteria}");
         }
     }
 
@@ -320,10 +472,11 @@ mod tests {
             "host",
             "!host other",
             "tagged x",
-            "\"unclosed",
+            "final all",
         ] {
-            let (home, file) = file(&format!("# mine\nMatch {criteria}\nUser eve\n"));
-            let error = file.unwrap().check_matches(ASKED).unwrap_err();
+            let text = format!("# mine\nMatch {criteria}\nUser eve\n");
+            let (home, settings) = read(&[(".ssh/config", &text)]);
+            let error = settings.unwrap().check_matches(ASKED).unwrap_err();
             let place = format!("{}:2:", home.path().join(".ssh/config").display());
             assert!(error.contains(&place), "{error}");
             assert!(error.contains("Match"), "{error}");
@@ -332,45 +485,120 @@ mod tests {
 
     #[test]
     fn match_all_is_a_block_for_every_host() {
-        let (_home, file) = file("Host other\nPort 1\nMatch all\nUser eve\n");
-        let file = file.unwrap();
-        assert_eq!(file.check_matches(ASKED), Ok(()));
-        assert_eq!(file.query("box").user.as_deref(), Some("eve"));
-        assert_eq!(file.query("box").port, None);
+        let settings = settings("Host other\nPort 1\nMatch all\nUser eve\n");
+        assert_eq!(settings.check_matches(ASKED), Ok(()));
+        assert_eq!(settings.params.user.as_deref(), Some("eve"));
+        assert_eq!(settings.params.port, None);
     }
 
     #[test]
-    fn included_files_are_followed_and_a_match_in_one_is_named() {
-        let (home, parsed) = file("Include extra\n");
-        drop(parsed);
-        let path = home.path().join(".ssh/config");
-        let extra = home.path().join(".ssh/extra");
-        std::fs::write(&extra, "Host box\n  Port 2200\n").unwrap();
-        let parsed = File::read(&path, Some(home.path())).unwrap();
-        assert_eq!(parsed.query("box").port, Some(2200));
-        assert_eq!(parsed.check_matches(ASKED), Ok(()));
-        std::fs::write(&extra, "Host box\n  Port 2200\nMatch user eve\nPort 1\n").unwrap();
-        let parsed = File::read(&path, Some(home.path())).unwrap();
-        let error = parsed.check_matches(ASKED).unwrap_err();
-        assert!(error.contains("Match user eve"), "{error}");
+    fn included_files_are_followed_where_their_block_applies() {
+        let (_home, read) = read(&[
+            (
+                ".ssh/config",
+                "Host other\nInclude never\nHost b*\nInclude conf.d/*.conf ~/more none\nUser ann\n",
+            ),
+            (".ssh/never", "Port 1\nMatch exec x\n"),
+            (".ssh/conf.d/10.conf", "Host elsewhere\nPort 2\n"),
+            (".ssh/conf.d/20.conf", "Host box\nPort 2200\nPort 2201\n"),
+            (".ssh/conf.d/.30.conf", "Port 3\n"),
+            ("more", "HostName 10.0.0.7\nHost x\n"),
+        ]);
+        let settings = read.unwrap();
+        assert_eq!(settings.params.port, Some(2200));
+        assert_eq!(settings.params.host_name.as_deref(), Some("10.0.0.7"));
+        // A block that was begun in an included file ends with it.
+        assert_eq!(settings.params.user.as_deref(), Some("ann"));
+        assert_eq!(settings.check_matches(ASKED), Ok(()));
     }
 
     #[test]
-    fn a_mistake_is_told_with_its_line() {
-        let (home, file) = file("Host box\n  User ann\n  User bob\n\n  Port twenty\n");
-        let error = file.err().unwrap();
-        let place = format!("{}:5: ", home.path().join(".ssh/config").display());
+    fn a_match_in_an_included_file_is_named_with_its_own_place() {
+        let (home, read) = read(&[
+            (".ssh/config", "Include extra\n"),
+            (
+                ".ssh/extra",
+                "Host box\n  Port 2200\nMatch user root\nPort 1\n",
+            ),
+        ]);
+        let error = read.unwrap().check_matches(ASKED).unwrap_err();
+        let place = format!("{}:3:", home.path().join(".ssh/extra").display());
         assert!(error.starts_with(&place), "{error}");
+    }
+
+    #[test]
+    fn the_machines_file_comes_after_the_operators() {
+        let (_home, read) = read(&[
+            (".ssh/config", "Host box\nPort 2200\n"),
+            (
+                "etc/ssh_config",
+                "Include ssh_config.d/*.conf\nHost *\nPort 1\nHashKnownHosts yes\n    SendEnv LANG LC_*\n",
+            ),
+            ("etc/ssh_config.d/one.conf", "User ann\n"),
+        ]);
+        let settings = read.unwrap();
+        assert_eq!(settings.params.port, Some(2200));
+        assert_eq!(settings.params.user.as_deref(), Some("ann"));
+        assert_eq!(settings.fields.flag("HashKnownHosts"), Ok(true));
+    }
+
+    #[test]
+    fn files_that_include_each_other_end() {
+        let (_home, read) = read(&[(".ssh/config", "Include config\n")]);
+        let error = read.err().unwrap();
+        assert!(error.contains("too deep"), "{error}");
+    }
+
+    #[test]
+    fn words_are_those_of_ssh() {
+        for (text, wanted) in [
+            ("a  b\tc", &["a", "b", "c"][..]),
+            ("\"a b\" 'c d' # e", &["a b", "c d"]),
+            ("a#b #c", &["a#b"]),
+            (r#"a\ b "c\"d" e\f"#, &["a b", "c\"d", "e\\f"]),
+            ("x\"y z\"", &["xy z"]),
+            ("\"\"", &[""]),
+        ] {
+            assert_eq!(words(text).unwrap(), wanted, "{text}");
+        }
+        assert_eq!(words("\"open"), None);
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (text, wanted) in [
+            ("90", Some(90)),
+            ("1m30s", Some(90)),
+            ("1H", Some(3600)),
+            ("none", Some(0)),
+            ("1x", None),
+            ("m", None),
+        ] {
+            assert_eq!(seconds(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_line_and_what_is_not_used_is_none() {
+        let (home, read) = read(&[(
+            ".ssh/config",
+            "Host box\n  AddKeysToAgent confirm 1h\n  User bob\n\n  Port twenty\n",
+        )]);
+        let error = read.err().unwrap();
+        let place = format!("{}:5: port: ", home.path().join(".ssh/config").display());
+        assert!(error.starts_with(&place), "{error}");
+        assert!(super::words("Port \"22").is_none());
     }
 
     #[test]
     fn a_missing_file_is_empty_and_an_unreadable_one_is_named() {
         let home = tempfile::tempdir().unwrap();
-        let file = File::read(&home.path().join("none"), None).unwrap();
-        assert_eq!(file.query("box").port, None);
-        let error = File::read(home.path(), None).err().unwrap();
+        let config = Config::in_home(home.path());
+        assert_eq!(Settings::read(&config, "box").unwrap().params.port, None);
+        fs::create_dir_all(home.path().join(".ssh/config")).unwrap();
+        let error = Settings::read(&config, "box").err().unwrap();
         assert!(
-            error.contains(&home.path().display().to_string()),
+            error.contains(&home.path().join(".ssh/config").display().to_string()),
             "{error}"
         );
     }

@@ -4,7 +4,7 @@
 const LONGEST: usize = 300;
 
 /// One line without control characters, of bounded length.
-pub(super) fn plain(text: &str) -> String {
+pub(in crate::host) fn plain(text: &str) -> String {
     let mut out: String = text
         .trim()
         .chars()

@@ -13,7 +13,7 @@ use super::place::{At, Inner};
 use super::stop::{StopProof, Stopper};
 use super::wire::Line;
 use super::{Caps, Heard, Launch, PATIENCE};
-use crate::host::sh::{COMMON, CONTROL, LAUNCH, MEMBERS};
+use crate::host::sh::{COMMON, CONTROL, LAUNCH, MEMBERS, STAGE};
 use crate::host::{Exit, HostError};
 
 /// What waits to be taken: 2 MiB.
@@ -28,7 +28,7 @@ pub struct Job {
 }
 
 impl Job {
-    fn new(at: At, caps: Caps, control: Option<Control>, at_join: bool) -> Self {
+    pub(super) fn new(at: At, caps: Caps, control: Option<Control>, at_join: bool) -> Self {
         let (tx, heard) = mpsc::channel(QUEUE);
         let mut job = Self {
             stopper: Stopper::new(at.clone()),
@@ -74,12 +74,7 @@ pub(super) async fn launch(
     launch: Launch,
 ) -> Result<Job, HostError> {
     let at = inner.at(step)?;
-    // A newline at the end, so that a text that ends in a comment or a here-document is whole.
-    let mut input = format!("{command}\n").into_bytes();
-    let command_bytes = input.len() as u64;
-    if let Some(stdin) = &launch.stdin {
-        input.extend_from_slice(stdin);
-    }
+    let (input, command_bytes) = input_of(command, &launch);
     let at_join = launch.load || launch.at_join;
     let caps = launch.caps;
     let flag = |set: bool| if set { "yes" } else { "" };
@@ -97,7 +92,7 @@ pub(super) async fn launch(
         .number("all_bytes", input.len() as u64)
         .number("keep", caps.head)
         .number("limit", caps.file.max(caps.head))
-        .script(&[COMMON, MEMBERS, CONTROL, LAUNCH]);
+        .script(&[COMMON, MEMBERS, CONTROL, STAGE, LAUNCH]);
     let mut control = at.control(&script).await?;
     let mut stdin = control.take_stdin();
     let feed = async move {
@@ -120,6 +115,17 @@ pub(super) async fn launch(
         // Whether it was begun is found out when the host answers again.
         Ok(Ok(_) | Err(_)) | Err(_) => Ok(Job::new(at, caps, None, false)),
     }
+}
+
+/// What the host reads to put a step into its folder, and how much of it is the command.
+pub(super) fn input_of(command: &str, launch: &Launch) -> (Vec<u8>, u64) {
+    // A newline at the end, so that a text that ends in a comment or a here-document is whole.
+    let mut input = format!("{command}\n").into_bytes();
+    let command_bytes = input.len() as u64;
+    if let Some(stdin) = &launch.stdin {
+        input.extend_from_slice(stdin);
+    }
+    (input, command_bytes)
 }
 
 /// Follows a step that was begun before.

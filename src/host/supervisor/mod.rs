@@ -11,6 +11,7 @@
 //! | `go` | exists from when the step may begin; made once, by whoever comes first |
 //! | `void` | it never began, and will not |
 //! | `load` | it ends with the session |
+//! | `whole` | all of the stream that it reads has arrived: it may see its end |
 //! | `sup`, `pid` | supervisor; command, and whether its group is its own |
 //! | `cut.out`, `cut.err` | the stream was cut back |
 //! | `status` | status, stamps, sizes; made by rename, so it is there as a whole or not |
@@ -21,6 +22,7 @@
 mod backoff;
 mod control;
 mod follow;
+mod frame;
 mod heard;
 mod job;
 mod keeper;
@@ -29,6 +31,7 @@ mod names;
 mod output;
 mod pipe;
 mod place;
+mod side;
 mod stop;
 mod wire;
 
@@ -47,6 +50,7 @@ pub use self::job::Job;
 pub use self::keeper::Keeper;
 pub use self::launch::{Caps, Launch};
 pub use self::pipe::pipe_script;
+pub use self::side::{Ends, Link, Part, Side};
 pub use self::stop::{StopProof, Stopper};
 
 /// How long a short script may take.
@@ -168,6 +172,21 @@ impl Supervisor {
         launch: Launch,
     ) -> Result<Job, HostError> {
         job::launch(Arc::clone(&self.inner), step, command, launch).await
+    }
+
+    /// Begins a step that is a side of a stream: what it reads or writes goes through here, and
+    /// it ends with the session. `launch` says what else it reads where `ends` does not.
+    ///
+    /// # Errors
+    /// Where nothing was begun, or nobody knows: then the step is to be stopped.
+    pub async fn side(
+        &self,
+        step: &str,
+        command: &str,
+        launch: Launch,
+        ends: Ends,
+    ) -> Result<Side, HostError> {
+        side::begin(&self.inner, step, command, launch, ends).await
     }
 
     /// Follows a step that was begun before, from its first byte on; one that never was will

@@ -9,7 +9,7 @@ use super::names;
 use super::wire::{self, Line};
 use crate::host::facts::HostClock;
 use crate::host::sh::Vars;
-use crate::host::{Answer, Exit, HostError, SharedHost, ask};
+use crate::host::{Answer, Channel, Exit, HostError, SharedHost, ask};
 
 /// How much of a short script's answer is kept.
 const ANSWER: usize = 1 << 20;
@@ -132,7 +132,7 @@ fn rest_of(answer: &Answer) -> String {
 pub(super) struct At {
     pub inner: Arc<Inner>,
     pub vars: Vars,
-    mark: String,
+    pub mark: String,
 }
 
 impl At {
@@ -143,9 +143,26 @@ impl At {
             .await
     }
 
+    /// The same, of a script that reads something.
+    pub async fn send(
+        &self,
+        script: &str,
+        stdin: &[u8],
+        patience: Duration,
+    ) -> Result<Told, HostError> {
+        self.inner
+            .ask_marked(&self.mark, script, stdin, patience)
+            .await
+    }
+
+    /// Listens to a script that says lines about this step.
+    pub fn listen(&self, channel: Channel) -> Control {
+        Control::new(channel, &self.mark, self.inner.clock())
+    }
+
     /// Begins a script that says lines about this step.
     pub async fn control(&self, script: &str) -> Result<Control, HostError> {
         let channel = self.inner.host.exec(script).await?;
-        Ok(Control::new(channel, &self.mark, self.inner.clock()))
+        Ok(self.listen(channel))
     }
 }

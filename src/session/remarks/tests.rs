@@ -129,3 +129,23 @@ fn a_flood_of_notes_is_counted() {
     assert_eq!(rows[0].remarks.len(), 21);
     assert_eq!(rows[0].remarks[20], "and 80 more notes");
 }
+
+#[test]
+fn a_clock_that_is_off_is_told() {
+    for (off, says) in [
+        (86_431, "24 h ahead of"),
+        (-9, "9 s behind"),
+        (-200_000, "2 days behind"),
+    ] {
+        let rows = rows(|story| {
+            let a = story.binding("a", "h1");
+            story.header.facts.get_mut("h1").unwrap().clock_off = Some(off);
+            let run = story.run(&a, "full");
+            story.done(&run, EndState::Ok);
+        });
+        let said = format!(
+            "the clock of h1 is about {says} this machine's; durations hold, dates of that host do not"
+        );
+        assert_eq!(rows[0].remarks, [said]);
+    }
+}

@@ -402,6 +402,35 @@ mod tests {
     }
 
     #[test]
+    fn a_question_covers_nothing_that_is_open_and_they_come_one_after_another() {
+        let (tale, mut model) = watching();
+        press(&mut model, &tale.session, "/");
+        for ask in ["a1", "a2"] {
+            let question = Question {
+                title: format!("{ask}?"),
+                lines: Vec::new(),
+                kind: QuestionKind::Secret,
+            };
+            update(
+                &mut model,
+                &tale.session,
+                Message::Ask(ask.into(), question),
+            );
+        }
+        assert!(model.say.as_ref().unwrap().contains("question waits"));
+        assert!(press(&mut model, &tale.session, "x<enter>").is_empty());
+        for ask in ["a1", "a2"] {
+            let answer = Answer::Entered("pw".to_owned().into());
+            let ask = ask.into();
+            assert_eq!(
+                press(&mut model, &tale.session, "pw<enter>"),
+                [Effect::Confirm { ask, answer }]
+            );
+        }
+        assert!(model.layers.is_empty());
+    }
+
+    #[test]
     fn a_session_begins_from_its_begin() {
         let (tale, mut model) = watching();
         press(&mut model, &tale.session, "[wt/x<enter>");
@@ -413,6 +442,30 @@ mod tests {
             "how one looks stays"
         );
         assert!(!model.picking.starting);
+    }
+
+    #[test]
+    fn of_several_runs_one_is_followed_until_it_ends() {
+        let mut tale = Tale::new();
+        let mut model = model();
+        model.screen = Screen::Watching;
+        let seen = |model: &Model, tale: &Tale| model.run(&tale.session).unwrap().run.clone();
+        // The one that stands later in the plan begins first.
+        let second = tale.start(2);
+        tale.wait(1.0);
+        let first = tale.start(1);
+        assert_eq!(seen(&model, &tale), second);
+        tale.wait(1.0).end(&second, EndState::Ok, None);
+        assert_eq!(seen(&model, &tale), first);
+        let third = tale.wait(1.0).start(3);
+        assert_eq!(seen(&model, &tale), first, "it does not jump");
+        // A chosen one stays, also when it has ended.
+        press(&mut model, &tale.session, "]]");
+        assert_eq!(seen(&model, &tale), third);
+        tale.wait(1.0).end(&third, EndState::Ok, None);
+        assert_eq!(seen(&model, &tale), third);
+        press(&mut model, &tale.session, "<esc>");
+        assert_eq!(seen(&model, &tale), first);
     }
 
     #[test]

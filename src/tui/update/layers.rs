@@ -17,7 +17,7 @@ use super::{log, picking};
 const LONGEST: usize = 1024;
 
 /// What shows a question.
-pub(in super::super) fn layer_of(ask: AskId, question: Question) -> Layer {
+pub(super) fn layer_of(ask: AskId, question: Question) -> Layer {
     let Question { title, lines, kind } = question;
     let entry = |purpose| {
         Layer::Entry(Box::new(Entry {

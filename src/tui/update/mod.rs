@@ -13,10 +13,14 @@ use super::message::{Effect, Ended, Message};
 use super::model::{Decision, Dialog, Layer, Leave, LogView, Model, Screen, Watching, is_active};
 use super::offer::Offer;
 
-pub(super) use layers::layer_of;
-
 /// Takes one message. The session is only looked at: a search reads its log.
 pub fn update(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
+    let effects = take(model, session, message);
+    next_question(model);
+    effects
+}
+
+fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
     match message {
         Message::Key(event) => {
             model.say = None;
@@ -40,13 +44,14 @@ pub fn update(model: &mut Model, session: &Session, message: Message) -> Vec<Eff
             Vec::new()
         }
         Message::Ask(ask, question) => {
-            model.ask(ask, question);
+            model.questions.push_back((ask, question));
             Vec::new()
         }
         Message::Settled(ask) => {
             model
                 .layers
                 .retain(|layer| layers::ask_of(layer) != Some(&ask));
+            model.questions.retain(|(known, _)| *known != ask);
             Vec::new()
         }
         Message::Say(text) => {
@@ -71,6 +76,25 @@ pub fn update(model: &mut Model, session: &Session, message: Message) -> Vec<Eff
             Vec::new()
         }
         Message::Ended(ended) => vec![Effect::Quit(ended)],
+    }
+}
+
+/// Puts the next question. It never covers something else that is open: what is being typed
+/// there would become its answer.
+fn next_question(model: &mut Model) {
+    if model.questions.is_empty() {
+        return;
+    }
+    match model.layers.last() {
+        None => {
+            if let Some((ask, question)) = model.questions.pop_front() {
+                model.layers.push(layers::layer_of(ask, question));
+            }
+        }
+        Some(open) if layers::ask_of(open).is_none() => {
+            model.say = Some("A question waits until this is closed.".to_owned());
+        }
+        Some(_) => {}
     }
 }
 

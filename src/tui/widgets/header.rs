@@ -58,7 +58,8 @@ fn hosts(ui: Ui<'_>, row: &mut Row<'_>) {
         };
         let detail = if is_said { detail } else { String::new() };
         let blank = usize::from(!detail.is_empty());
-        let cells = 3 + text::width(name) + 2 + blank + text::width(&detail);
+        let legacy = if is_legacy(host) { 1 + LEGACY.len() } else { 0 };
+        let cells = 3 + text::width(name) + 2 + legacy + blank + text::width(&detail);
         (sign, detail, cells)
     };
     let room = row.room();
@@ -80,6 +81,9 @@ fn hosts(ui: Ui<'_>, row: &mut Row<'_>) {
             .text(host.0, Role::Text)
             .gap(1)
             .text(sign.glyph, sign.role);
+        if is_legacy(host.1) {
+            row.gap(1).text(LEGACY, Role::Warn);
+        }
         if !detail.is_empty() {
             let role = if sign.role == Role::Ok {
                 Role::Muted
@@ -89,6 +93,13 @@ fn hosts(ui: Ui<'_>, row: &mut Row<'_>) {
             row.gap(1).text(&detail, role);
         }
     }
+}
+
+/// Said of a host for as long as it is on the screen: what goes there is weakly protected.
+const LEGACY: &str = "legacy";
+
+fn is_legacy(host: &HostView) -> bool {
+    host.facts.as_ref().is_some_and(|facts| facts.legacy)
 }
 
 fn host_state(ui: Ui<'_>, host: &HostView) -> (signs::Sign, String) {
@@ -186,12 +197,6 @@ fn place(session: &Session) -> String {
     let Some(current) = session.current_run() else {
         return format!("{} to come", format::count(all, "run"));
     };
-    let going = session.current_runs().len();
-    if going > 1 {
-        let over = session.runs.iter();
-        let over = over.filter(|run| matches!(run.state, RunStage::Ended(..)));
-        return format!("{going} runs go on, {} of {all} over", over.count());
-    }
     let at = session.runs.iter().position(|run| run.run == current.run);
     let place = format!("run {} of {all}", at.map_or(0, |at| at + 1));
     match failed(session) {

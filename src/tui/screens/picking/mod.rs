@@ -7,8 +7,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use crate::event::HostState;
+
 use super::super::layout;
-use super::super::model::PickPane;
+use super::super::model::{PickPane, Picking};
 use super::super::offer::{HostOffer, MethodOffer};
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
@@ -72,6 +74,9 @@ fn host_row<'a>(ui: Ui<'a>, host: &HostOffer, is_here: bool, width: usize) -> Ro
     if sign.role != Role::Ok {
         row.text(sign.word, sign.role).gap(1);
     }
+    if host.legacy {
+        row.text("legacy", Role::Warn).gap(1);
+    }
     row.text(&host.facts, Role::Muted);
     row
 }
@@ -100,14 +105,17 @@ fn methods(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let width = usize::from(inner.width);
     let shown = picking.shown();
     if shown.is_empty() && picking.offer.is_some() {
-        let mut row = Row::new(ui, width);
-        let says = if filter.is_empty() {
-            "No method is known for this host."
-        } else {
-            "No method has this text."
-        };
-        row.text(says, Role::Muted);
-        ui.line(inner, buffer, &row.line());
+        let (says, role) = nothing_to_show(picking, filter.is_empty());
+        let lines = text::wrap_words(&text::clean(&says), width.max(1));
+        let rows: Vec<Line<'_>> = lines
+            .iter()
+            .map(|line| {
+                let mut row = Row::new(ui, width);
+                row.text(line, role);
+                row.line()
+            })
+            .collect();
+        ui.rows(inner, buffer, &rows, 0);
         return;
     }
     let name = shown
@@ -129,6 +137,27 @@ fn methods(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         })
         .collect();
     ui.rows(inner, buffer, &rows, scroll_to(picking.method, inner));
+}
+
+/// Why no method is shown: of a host that is not there, all of the reason.
+fn nothing_to_show(picking: &Picking, is_whole: bool) -> (String, Role) {
+    let host = picking
+        .offer
+        .as_ref()
+        .and_then(|offer| offer.hosts.get(picking.host));
+    match host {
+        Some(host) if host.state == HostState::Down => (host.facts.clone(), Role::Warn),
+        Some(host) if host.state == HostState::Connecting => {
+            let doing = if host.facts.is_empty() {
+                "connecting…"
+            } else {
+                &host.facts
+            };
+            (doing.to_owned(), Role::Muted)
+        }
+        _ if is_whole => ("No method is known for this host.".to_owned(), Role::Muted),
+        _ => ("No method has this text.".to_owned(), Role::Muted),
+    }
 }
 
 fn method_row<'a>(

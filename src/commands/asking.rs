@@ -1,0 +1,75 @@
+//! Questions to the operator, told to the recording of the session that goes on.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::event::{Answer, Ask, Asker, Question, Sink, What};
+
+/// Puts questions through another asker, and says so where a session goes on. What was
+/// answered is told to nobody.
+pub(super) struct Asking {
+    asker: Arc<dyn Asker>,
+    sink: Mutex<Option<Arc<dyn Sink>>>,
+    asked: AtomicU64,
+}
+
+impl Asking {
+    /// Through this one.
+    pub fn through(asker: Arc<dyn Asker>) -> Self {
+        Self {
+            asker,
+            sink: Mutex::default(),
+            asked: AtomicU64::new(1),
+        }
+    }
+
+    /// From here on questions belong to a session, or to none any more.
+    pub fn tell_to(&self, sink: Option<Arc<dyn Sink>>) {
+        *self.sink.lock().unwrap_or_else(PoisonError::into_inner) = sink;
+    }
+
+    fn tell(&self, ask: &Ask) {
+        let sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sink) = sink.clone() {
+            sink.tell(What::Ask(ask.clone()));
+        }
+    }
+}
+
+/// A question that is open until it is answered or taken back.
+struct Open<'a> {
+    asking: &'a Asking,
+    ask: Ask,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.ask.answered = true;
+        self.asking.tell(&self.ask);
+    }
+}
+
+impl Asker for Asking {
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        async move {
+            let number = self.asked.fetch_add(1, Ordering::Relaxed);
+            let ask = Ask {
+                ask: format!("ask-{number}").into(),
+                kind: question.kind.word().to_owned(),
+                text: question.title.clone(),
+                answered: false,
+            };
+            self.tell(&ask);
+            let _open = Open { asking: self, ask };
+            self.asker.ask(question).await
+        }
+        .boxed()
+    }
+
+    fn is_there(&self) -> bool {
+        self.asker.is_there()
+    }
+}

@@ -1,0 +1,331 @@
+//! Which algorithms are offered: the modern ones; the old ones only where the operator says
+//! that a host needs them; and of these what the ssh configuration leaves.
+
+use std::borrow::Cow;
+
+use russh::client::GexParams;
+use russh::keys::{Algorithm, EcdsaCurve, HashAlg};
+use russh::{AlgorithmKind, Preferred, cipher, compression, kex, mac};
+use wildmatch::WildMatch;
+
+use super::fields::Fields;
+use super::text::plain;
+use super::trust::Trust;
+
+/// In russh's order, and then the curves of NIST, which some hardened servers have alone.
+const KEX: &[kex::Name] = &[
+    kex::MLKEM768X25519_SHA256,
+    kex::CURVE25519,
+    kex::CURVE25519_PRE_RFC_8731,
+    kex::DH_GEX_SHA256,
+    kex::DH_G18_SHA512,
+    kex::DH_G17_SHA512,
+    kex::DH_G16_SHA512,
+    kex::DH_G15_SHA512,
+    kex::DH_G14_SHA256,
+    kex::ECDH_SHA2_NISTP256,
+    kex::ECDH_SHA2_NISTP384,
+    kex::ECDH_SHA2_NISTP521,
+];
+/// With SHA-1, or a group that is too small.
+const OLD_KEX: &[kex::Name] = &[kex::DH_GEX_SHA1, kex::DH_G14_SHA1, kex::DH_G1_SHA1];
+/// What else stands in that list: that extensions are understood, and packets counted strictly.
+const EXTENSIONS: &[kex::Name] = &[
+    kex::EXTENSION_SUPPORT_AS_CLIENT,
+    kex::EXTENSION_OPENSSH_STRICT_KEX_AS_CLIENT,
+];
+
+/// AES-GCM first: with hardware AES, twice as fast as `ChaCha20`.
+const CIPHERS: &[cipher::Name] = &[
+    cipher::AES_256_GCM,
+    cipher::AES_128_GCM,
+    cipher::CHACHA20_POLY1305,
+    cipher::AES_256_CTR,
+    cipher::AES_192_CTR,
+    cipher::AES_128_CTR,
+];
+/// Chained blocks.
+const OLD_CIPHERS: &[cipher::Name] = &[
+    cipher::AES_256_CBC,
+    cipher::AES_192_CBC,
+    cipher::AES_128_CBC,
+    cipher::TRIPLE_DES_CBC,
+];
+
+const MACS: &[mac::Name] = &[
+    mac::HMAC_SHA512_ETM,
+    mac::HMAC_SHA256_ETM,
+    mac::HMAC_SHA512,
+    mac::HMAC_SHA256,
+];
+/// With SHA-1.
+const OLD_MACS: &[mac::Name] = &[mac::HMAC_SHA1_ETM, mac::HMAC_SHA1];
+
+/// In OpenSSH's order.
+const HOST_KEYS: &[Algorithm] = &[
+    Algorithm::Ed25519,
+    Algorithm::Ecdsa {
+        curve: EcdsaCurve::NistP256,
+    },
+    Algorithm::Ecdsa {
+        curve: EcdsaCurve::NistP384,
+    },
+    Algorithm::Ecdsa {
+        curve: EcdsaCurve::NistP521,
+    },
+    Algorithm::Rsa {
+        hash: Some(HashAlg::Sha512),
+    },
+    Algorithm::Rsa {
+        hash: Some(HashAlg::Sha256),
+    },
+];
+/// Signatures with SHA-1.
+const OLD_HOST_KEYS: &[Algorithm] = &[Algorithm::Rsa { hash: None }, Algorithm::Dsa];
+
+/// The least size of a group that a server may choose, the one that is asked for and the
+/// greatest, in bits. russh asks for at least 3072, which some servers do not have.
+const GROUP: (usize, usize, usize) = (2048, 3072, 8192);
+
+/// What a host is to be offered.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Wishes {
+    /// The old ones too.
+    pub(super) legacy: bool,
+    /// The lists of the ssh configuration, as they stand there.
+    pub(super) kex: Option<String>,
+    pub(super) host_keys: Option<String>,
+    pub(super) ciphers: Option<String>,
+    pub(super) macs: Option<String>,
+}
+
+impl Wishes {
+    pub(super) fn new(legacy: bool, fields: &Fields) -> Self {
+        let list = |keyword| fields.first(keyword).map(str::to_owned);
+        Self {
+            legacy,
+            kex: list("KexAlgorithms"),
+            host_keys: list("HostKeyAlgorithms"),
+            ciphers: list("Ciphers"),
+            macs: list("MACs"),
+        }
+    }
+
+    /// What is offered to the host, best first.
+    ///
+    /// # Errors
+    /// A list of the ssh configuration leaves nothing.
+    pub(super) fn offer(&self, trust: &Trust) -> Result<Preferred, String> {
+        let mut kex = self.pick("KexAlgorithms", &self.kex, KEX, OLD_KEX, text)?;
+        kex.extend_from_slice(EXTENSIONS);
+        let given = self.host_keys.as_deref();
+        let named = |algorithm: &Algorithm| algorithm.to_string();
+        let mut key = self.pick(
+            "HostKeyAlgorithms",
+            &self.host_keys,
+            HOST_KEYS,
+            OLD_HOST_KEYS,
+            named,
+        )?;
+        // As for ssh, an order that somebody has set stays.
+        if given.is_none_or(|list| list.starts_with(['-', '+'])) {
+            key.sort_by_key(|algorithm| !trust.knows_type(key_type(algorithm)));
+        }
+        // A certificate is asked for where an authority is known that could have signed it.
+        let certificates = if trust.knows_authority() {
+            let named = Algorithm::to_certificate_type;
+            let all = HOST_KEYS;
+            // A list may leave no certificates.
+            self.pick("HostKeyAlgorithms", &self.host_keys, all, &[], named)
+                .unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        let cipher = self.pick("Ciphers", &self.ciphers, CIPHERS, OLD_CIPHERS, text)?;
+        let mac = self.pick("MACs", &self.macs, MACS, OLD_MACS, text)?;
+        Ok(Preferred {
+            kex: Cow::Owned(kex),
+            key: Cow::Owned(key),
+            host_key_certificates: Cow::Owned(certificates),
+            cipher: Cow::Owned(cipher),
+            mac: Cow::Owned(mac),
+            compression: Cow::Borrowed(&[compression::NONE]),
+        })
+    }
+
+    /// Of what there is, what a list leaves, in its order (`ssh_config(5)`, `Ciphers`): a list,
+    /// or one behind `+`, `-` or `^`. What it adds is there already, or is old.
+    fn pick<T: Clone>(
+        &self,
+        keyword: &str,
+        list: &Option<String>,
+        modern: &[T],
+        old: &[T],
+        name: impl Fn(&T) -> String,
+    ) -> Result<Vec<T>, String> {
+        let old = if self.legacy { old } else { &[] };
+        let all = [modern, old].concat();
+        let Some(list) = list else {
+            return Ok(all);
+        };
+        let place = |one: &T| {
+            let mut patterns = list.trim_start_matches(['-', '^']).split(',');
+            patterns.position(|pattern| WildMatch::new(pattern.trim()).matches(&name(one)))
+        };
+        let mut left = all.clone();
+        match list.chars().next() {
+            Some('+') => {}
+            Some('-') => left.retain(|one| place(one).is_none()),
+            Some('^') => left.sort_by_key(|one| place(one).unwrap_or(usize::MAX)),
+            _ => {
+                left.retain(|one| place(one).is_some());
+                left.sort_by_key(|one| place(one));
+            }
+        }
+        if left.is_empty() {
+            let here: Vec<String> = all.iter().map(&name).collect();
+            return Err(format!(
+                "`{keyword} {}` in the ssh configuration leaves nothing that is known here ({}){}",
+                plain(list),
+                here.join(", "),
+                if self.legacy {
+                    ""
+                } else {
+                    "; old ones need `legacy = true` for this host in config.toml"
+                }
+            ));
+        }
+        Ok(left)
+    }
+}
+
+/// The sizes of a group that the server may choose.
+pub(super) fn groups() -> GexParams {
+    let (least, wanted, most) = GROUP;
+    GexParams::new(least, wanted, most).unwrap_or_default()
+}
+
+fn text(name: &impl AsRef<str>) -> String {
+    name.as_ref().to_owned()
+}
+
+/// The type of the keys that an algorithm signs with.
+fn key_type(algorithm: &Algorithm) -> &str {
+    match algorithm {
+        Algorithm::Rsa { .. } => "ssh-rsa",
+        other => other.as_str(),
+    }
+}
+
+/// Why nothing was agreed on, and what would help; `named` is the host in `config.toml`.
+pub(super) fn explain(
+    kind: &AlgorithmKind,
+    ours: &[String],
+    theirs: &[String],
+    wishes: &Wishes,
+    named: &str,
+) -> String {
+    let (what, old, list) = match kind {
+        AlgorithmKind::Kex => ("key exchange", names(OLD_KEX), &wishes.kex),
+        AlgorithmKind::Key => (
+            "host key algorithm",
+            OLD_HOST_KEYS.iter().map(ToString::to_string).collect(),
+            &wishes.host_keys,
+        ),
+        AlgorithmKind::Cipher => ("cipher", names(OLD_CIPHERS), &wishes.ciphers),
+        AlgorithmKind::Mac => ("MAC", names(OLD_MACS), &wishes.macs),
+        AlgorithmKind::Compression => ("compression", Vec::new(), &None),
+    };
+    let limits = match list {
+        Some(list) => format!(" (the ssh configuration has `{}`)", plain(list)),
+        None => String::new(),
+    };
+    let would_do: Vec<String> = old.into_iter().filter(|one| theirs.contains(one)).collect();
+    let remedy = if wishes.legacy {
+        "; not even the old ones, which `legacy = true` adds, are among them: the host needs a \
+         newer SSH server, or one of what is offered switched on"
+            .to_owned()
+    } else if would_do.is_empty() {
+        "; the old ones, which `legacy = true` would add, are not among them either: the host \
+         needs one of what is offered switched on"
+            .to_owned()
+    } else {
+        format!(
+            ". It is an old server: {} would do, which is weak. If you accept that for this host, \
+             set `legacy = true` under [host.{}] in config.toml",
+            would_do.join(", "),
+            quoted(named)
+        )
+    };
+    // The marks of extensions are no algorithms.
+    let list = |names: &[String]| {
+        let names = names
+            .iter()
+            .filter(|name| !name.starts_with("ext-info-") && !name.starts_with("kex-strict-"));
+        plain(&names.cloned().collect::<Vec<_>>().join(", "))
+    };
+    format!(
+        "no {what} in common: offered are {}{limits}; the host takes {}{remedy}",
+        list(ours),
+        list(theirs),
+    )
+}
+
+fn names<T: AsRef<str>>(all: &[T]) -> Vec<String> {
+    all.iter().map(text).collect()
+}
+
+/// A key of TOML, in quotes where it needs some.
+fn quoted(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(bare) {
+        name.to_owned()
+    } else {
+        format!("\"{}\"", name.replace(['"', '\\'], ""))
+    }
+}
+
+/// What a connection has agreed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agreed {
+    /// Key exchange.
+    pub kex: String,
+    /// Algorithm of the host key.
+    pub host_key: String,
+    /// Cipher.
+    pub cipher: String,
+    /// MAC; none where the cipher does its work.
+    pub mac: Option<String>,
+    /// Which of them are old and weak.
+    pub old: Vec<String>,
+}
+
+impl Agreed {
+    pub(super) fn new(names: &russh::Names) -> Self {
+        let cipher = text(&names.cipher);
+        let needs_mac = !cipher.contains("gcm") && !cipher.contains("poly1305");
+        let mut old = Vec::new();
+        let mut note = |is: bool, name: &str| {
+            if is && !old.iter().any(|one| one == name) {
+                old.push(name.to_owned());
+            }
+        };
+        let host_key = names.key.to_string();
+        let mac = text(&names.client_mac);
+        note(OLD_KEX.contains(&names.kex), names.kex.as_ref());
+        note(OLD_HOST_KEYS.contains(&names.key), &host_key);
+        note(OLD_CIPHERS.contains(&names.cipher), &cipher);
+        if needs_mac {
+            note(OLD_MACS.contains(&names.client_mac), &mac);
+            let theirs = names.server_mac;
+            note(OLD_MACS.contains(&theirs), theirs.as_ref());
+        }
+        Self {
+            kex: text(&names.kex),
+            host_key,
+            cipher,
+            mac: needs_mac.then_some(mac),
+            old,
+        }
+    }
+}

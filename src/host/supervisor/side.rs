@@ -1,0 +1,266 @@
+//! A step whose input or output goes through here: one side of a stream.
+
+use std::sync::Arc;
+
+use tokio::io::AsyncWrite;
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+
+use super::control::Over;
+use super::frame::Frame;
+use super::job::{Job, input_of};
+use super::place::{At, Inner};
+use super::wire::Line;
+use super::{Launch, PATIENCE};
+use crate::host::sh::{COMMON, CONTROL, MEMBERS, STAGE, STREAM, WHOLE};
+use crate::host::{Channel, Exit, HostError, Said};
+
+/// Parts of a stream that wait to be taken: with what the connection itself holds (see
+/// [`Channel::output`]) the bound of what a stream takes in memory.
+const QUEUE: usize = 4;
+
+/// What of a step goes through here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ends {
+    /// What it reads.
+    pub reads: bool,
+    /// What it writes.
+    pub writes: bool,
+}
+
+/// A side of a stream that was begun.
+pub struct Side {
+    /// Its command, followed as any other.
+    pub job: Job,
+    /// What it reads. The end of this is no end to the command: see [`Whole`].
+    pub input: Box<dyn AsyncWrite + Send + Unpin>,
+    /// What it writes.
+    pub output: mpsc::Receiver<Part>,
+    /// How it stands with its connection.
+    pub link: watch::Receiver<Link>,
+    /// Lets it see the end.
+    pub whole: Whole,
+}
+
+/// A part of what a side writes. Where no [`Part::End`] has come, something is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// Its command has ended, and this was all.
+    End,
+}
+
+/// How it stands with the connection of a side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// It is there.
+    Open,
+    /// What was sent, up to its end, has all arrived.
+    Fed,
+    /// The step is over, and its channel with it.
+    Over,
+    /// It is gone.
+    Lost,
+}
+
+/// Tells a side that its input has arrived as a whole. Before that the command sees no end of
+/// it, so that what a broken connection left never looks complete.
+#[derive(Clone)]
+pub struct Whole(At);
+
+impl Whole {
+    /// Says so.
+    ///
+    /// # Errors
+    /// Where the host cannot be reached, or its state folder not be written.
+    pub async fn tell(&self) -> Result<(), HostError> {
+        let script = self.0.vars.script(&[COMMON, WHOLE]);
+        let said = self.0.ask(&script, PATIENCE).await?;
+        let told = |line: &Line| matches!(line, Line::Other(word, _) if word == "whole");
+        if said.lines.iter().any(told) {
+            Ok(())
+        } else {
+            Err(self.0.inner.refused(format!(
+                "that a stream has arrived could not be noted in the state folder: {}",
+                said.rest
+            )))
+        }
+    }
+}
+
+/// Begins a side.
+pub(super) async fn begin(
+    inner: &Arc<Inner>,
+    step: &str,
+    command: &str,
+    launch: Launch,
+    ends: Ends,
+) -> Result<Side, HostError> {
+    let at = inner.at(step)?;
+    stage(&at, step, command, &launch).await?;
+    let mark = rand::random::<u128>();
+    let (head, tail) = (
+        format!("comeback:head:{mark:032x}"),
+        format!("comeback:tail:{mark:032x}"),
+    );
+    let caps = launch.caps;
+    let flag = |set: bool| if set { "yes" } else { "" };
+    let vars = || {
+        at.vars
+            .clone()
+            .set("sh", &inner.shell)?
+            .set("clock", &inner.clock().source.to_string())?
+            .set("head", &head)?
+            .set("tail", &tail)?
+            .set("reads", flag(ends.reads))?
+            .set("writes", flag(ends.writes))
+    };
+    let script = vars()
+        .map_err(|error| inner.refused(error.to_string()))?
+        .number("keep", caps.head)
+        .number("limit", caps.file.max(caps.head))
+        .script(&[COMMON, MEMBERS, CONTROL, STREAM]);
+    let Channel { stdin, output } = inner.host.exec(&script).await?;
+    let (parts, taken) = mpsc::channel(QUEUE);
+    let (lines, heard) = mpsc::channel(QUEUE);
+    let (tell_link, link) = watch::channel(Link::Open);
+    let split = Split {
+        frame: Frame::new(&head, &tail),
+        fed: format!("{} fed\n", at.mark).into_bytes(),
+        said: Vec::new(),
+        parts: Some(parts),
+        lines: Some(lines),
+        link: tell_link,
+    };
+    tokio::spawn(split.run(output));
+    let mut control = at.listen(Channel {
+        stdin: Box::new(tokio::io::sink()),
+        output: heard,
+    });
+    match timeout(PATIENCE, control.line()).await {
+        Ok(Ok(Line::Started)) => Ok(Side {
+            whole: Whole(at.clone()),
+            job: Job::new(at, caps, Some(control), false),
+            input: stdin,
+            output: taken,
+            link,
+        }),
+        Ok(Ok(Line::Refused(why))) => Err(inner.refused(format!("step {step}: {why}"))),
+        Ok(Err(over @ Over::Exit(Exit::Code(_), _))) => {
+            Err(inner.refused(format!("step {step} could not be begun: {over}")))
+        }
+        Ok(Err(over)) => Err(down(inner, &over.to_string())),
+        Ok(Ok(_)) | Err(_) => Err(down(inner, "the host did not say that it began a stream")),
+    }
+}
+
+fn down(inner: &Inner, why: &str) -> HostError {
+    HostError::Down {
+        host: inner.host.name().to_owned(),
+        phase: "exec",
+        why: why.to_owned(),
+    }
+}
+
+/// Puts the command into the step's folder: its own standard input is the stream's.
+async fn stage(at: &At, step: &str, command: &str, launch: &Launch) -> Result<(), HostError> {
+    let (input, command_bytes) = input_of(command, launch);
+    let script = at
+        .vars
+        .clone()
+        .word("load", "yes")
+        .number("cmd_bytes", command_bytes)
+        .number("all_bytes", input.len() as u64)
+        .script(&[COMMON, STAGE, "say staged\n"]);
+    let said = at.send(&script, &input, PATIENCE).await?;
+    let mut staged = false;
+    for line in said.lines {
+        match line {
+            Line::Refused(why) => return Err(at.inner.refused(format!("step {step}: {why}"))),
+            Line::Other(word, _) if word == "staged" => staged = true,
+            _ => {}
+        }
+    }
+    if staged {
+        Ok(())
+    } else {
+        Err(at.inner.refused(format!(
+            "step {step} could not be put into the state folder: {}",
+            said.rest
+        )))
+    }
+}
+
+/// Tells apart what one channel says: the stream, and lines about the step.
+struct Split {
+    frame: Frame,
+    /// The line that says that all has arrived.
+    fed: Vec<u8>,
+    /// The end of what was said of the step, as long as that line.
+    said: Vec<u8>,
+    parts: Option<mpsc::Sender<Part>>,
+    lines: Option<mpsc::Sender<Said>>,
+    link: watch::Sender<Link>,
+}
+
+impl Split {
+    async fn run(mut self, mut output: mpsc::Receiver<Said>) {
+        loop {
+            // Where nobody takes the stream any more, its channel goes: the other end of it,
+            // and what it holds back, is free.
+            let said = match &self.parts {
+                Some(parts) => tokio::select! {
+                    said = output.recv() => said,
+                    () = parts.closed() => break,
+                },
+                None => output.recv().await,
+            };
+            match said {
+                Some(Said::Out(bytes)) => self.stream(bytes).await,
+                Some(Said::Err(bytes)) => {
+                    self.look(&bytes);
+                    self.line(Said::Out(bytes)).await;
+                }
+                Some(exit @ Said::Exit(_)) => {
+                    self.line(exit).await;
+                    self.link.send_replace(Link::Over);
+                    return;
+                }
+                None => break,
+            }
+        }
+        self.link.send_replace(Link::Lost);
+    }
+
+    async fn stream(&mut self, bytes: Vec<u8>) {
+        let bytes = self.frame.take(bytes);
+        if let Some(parts) = &self.parts {
+            let mut gone = !bytes.is_empty() && parts.send(Part::Bytes(bytes)).await.is_err();
+            if self.frame.is_whole() {
+                gone |= parts.send(Part::End).await.is_err();
+            }
+            if gone {
+                self.parts = None;
+            }
+        }
+    }
+
+    async fn line(&mut self, said: Said) {
+        if let Some(lines) = &self.lines
+            && lines.send(said).await.is_err()
+        {
+            self.lines = None;
+        }
+    }
+
+    fn look(&mut self, bytes: &[u8]) {
+        self.said.extend(bytes);
+        let fed = self.fed.as_slice();
+        if self.said.windows(fed.len()).any(|part| part == fed) {
+            self.link.send_replace(Link::Fed);
+        }
+        let surplus = self.said.len().saturating_sub(fed.len());
+        self.said.drain(..surplus);
+    }
+}
