@@ -1,11 +1,13 @@
 //! A supervised command, followed: its output told, understood, and its end awaited.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant as Tick, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 use crate::event::{
     Clock, Gap, HostChange, HostState, Level, Mark, Nanos, Progress, ProgressKind, StepId, Stream,
@@ -52,6 +54,38 @@ pub(super) struct Following {
     pub watch: Option<(SharedHost, String)>,
     /// Interrupt it after so many bytes.
     pub until: Option<u64>,
+    /// What it is a part of, where it is a side of a stream.
+    pub part_of: Option<PartOf>,
+}
+
+/// What the sides of a stream share.
+#[derive(Clone, Default)]
+pub(super) struct PartOf {
+    /// Ends this side.
+    pub halt: CancellationToken,
+    /// Where the next byte of each of the step's streams goes: all sides write one log.
+    pub log: Arc<Mutex<[u64; 2]>>,
+}
+
+impl PartOf {
+    /// Tells what a side has printed at the place that comes next in the step's log.
+    fn place(&self, stream: Stream, bytes: u64, tell: impl FnOnce(u64)) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let [out, err] = &mut *log;
+        let next = match stream {
+            Stream::Out => out,
+            Stream::Err => err,
+        };
+        tell(*next);
+        *next += bytes;
+    }
+
+    async fn halted(part_of: Option<&Self>) {
+        match part_of {
+            Some(part_of) => part_of.halt.cancelled().await,
+            None => std::future::pending().await,
+        }
+    }
 }
 
 /// What a command came to.
@@ -71,6 +105,8 @@ pub(super) struct Followed {
     pub stopped: bool,
     /// It was interrupted as the method says.
     pub interrupted: bool,
+    /// It was ended with the stream that it was a side of.
+    pub halted: bool,
     /// Seconds since the session's begin.
     pub here: (f64, f64),
 }
@@ -142,6 +178,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
     let at = follow.began.elapsed().as_secs_f64();
     let mut looks = watching(&follow);
     let control = follow.control.clone();
+    let part_of = follow.part_of.clone();
     let stopper = job.stopper();
     let mut hearing = Hearing {
         masks: (Mask::new(&follow.secrets), Mask::new(&follow.secrets)),
@@ -165,6 +202,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
             cause: None,
             stopped: false,
             interrupted: false,
+            halted: false,
             here: (at, at),
         },
         last_error: None,
@@ -198,6 +236,10 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
             () = sleep_until(flush), if waits => hearing.flush(false),
             () = control.stopped(), if ending.is_none() => {
                 hearing.done.stopped = true;
+                ending = end();
+            }
+            () = PartOf::halted(part_of.as_ref()), if ending.is_none() => {
+                hearing.done.halted = true;
                 ending = end();
             }
             Some(bytes) = looks.recv() => hearing.looked(bytes),
@@ -299,24 +341,42 @@ impl Hearing {
             } => {
                 self.unmask();
                 self.flush(true);
-                let step = self.follow.step.clone();
-                self.follow.teller.tell(What::Gap(Gap {
-                    step,
-                    stream,
-                    offset,
-                    bytes,
-                }));
+                self.gap(stream, offset, bytes);
             }
+            // We cut it ourselves.
+            Heard::LinkLost { .. } if self.done.halted || self.is_stopped_side() => {}
             Heard::LinkLost { why } => {
-                self.note(
-                    Level::Warning,
-                    "the connection was lost; the command goes on, and is followed again"
-                        .to_owned(),
-                );
+                // Of a stream it is the end, and told as such.
+                if self.follow.part_of.is_none() {
+                    self.note(
+                        Level::Warning,
+                        "the connection was lost; the command goes on, and is followed again"
+                            .to_owned(),
+                    );
+                }
                 self.link(HostState::Connecting, Some(why));
             }
             Heard::LinkBack => self.link(HostState::Up, None),
             Heard::Ended(_) => {}
+        }
+    }
+
+    fn is_stopped_side(&self) -> bool {
+        self.follow.part_of.is_some() && self.done.stopped
+    }
+
+    fn gap(&self, stream: Stream, offset: u64, bytes: Option<u64>) {
+        let tell = |offset| {
+            self.follow.teller.tell(What::Gap(Gap {
+                step: self.follow.step.clone(),
+                stream,
+                offset,
+                bytes,
+            }));
+        };
+        match &self.follow.part_of {
+            Some(part_of) => part_of.place(stream, bytes.unwrap_or(0), tell),
+            None => tell(offset),
         }
     }
 
@@ -367,8 +427,16 @@ impl Hearing {
             .take(step, end)
             .into_iter()
             .chain(self.err.take(step, end));
-        for chunk in chunks {
-            self.follow.teller.tell(What::Log(chunk));
+        for mut chunk in chunks {
+            let Some(part_of) = &self.follow.part_of else {
+                self.follow.teller.tell(What::Log(chunk));
+                continue;
+            };
+            let bytes = chunk.bytes().map_or(0, |bytes| bytes.len() as u64);
+            part_of.place(chunk.stream, bytes, |offset| {
+                chunk.offset = offset;
+                self.follow.teller.tell(What::Log(chunk));
+            });
         }
     }
 
@@ -431,6 +499,10 @@ impl Hearing {
         else {
             return;
         };
+        // A stream is counted where it goes through.
+        if self.follow.part_of.is_some() {
+            return;
+        }
         if let Some(done) = done {
             self.moved = self.moved.max(*done);
         }

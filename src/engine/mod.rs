@@ -4,10 +4,12 @@
 //! events. [`Sitting::conduct`] takes its runs in their order, keeps the ledger, and undoes it.
 
 mod action;
+mod between;
 mod clocks;
 mod command;
 mod conduct;
 mod control;
+mod elsewhere;
 mod error;
 mod figures;
 mod guard;
@@ -25,6 +27,7 @@ mod recover;
 mod run;
 mod shell;
 mod space;
+mod stream;
 mod teller;
 mod waiting;
 

@@ -50,7 +50,7 @@ pub use self::job::Job;
 pub use self::keeper::Keeper;
 pub use self::launch::{Caps, Launch};
 pub use self::pipe::pipe_script;
-pub use self::side::{Ends, Link, Part, Side};
+pub use self::side::{Ends, Link, Part, Side, Whole};
 pub use self::stop::{StopProof, Stopper};
 
 /// How long a short script may take.
