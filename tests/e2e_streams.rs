@@ -46,10 +46,10 @@ fn session(
         .session(&format!("{source}-{target}-{method}.jsonl"), &arguments)
 }
 
-fn start(pair: &Pair, source: &str, target: &str, method: &str) -> Going {
+fn start(pair: &Pair, record: &str, source: &str, target: &str, method: &str) -> Going {
     let more = arguments(source, target, method);
     let more: Vec<&str> = more.iter().map(String::as_str).collect();
-    let record = format!("{source}-{target}-{method}.jsonl");
+    let record = format!("{record}.jsonl");
     let arguments = pair.world.arguments(&record, &more);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     Going::start(pair.world.command(&arguments))
@@ -209,7 +209,9 @@ fn the_cause_is_of_the_side_that_failed() {
             .map(|code| code.as_i64().unwrap())
             .collect();
         assert_eq!(found[1], statuses[1], "{name}: {found:?}");
-        assert_eq!(found[0], statuses[0], "{name}: {found:?}");
+        // One that is stopped may find its output gone before.
+        let stopped = statuses[0] == 143 && found[0] == 141;
+        assert!(stopped || found[0] == statuses[0], "{name}: {found:?}");
         // The part that arrived was announced, found, and taken away.
         let (_, state, at) = recording.leaves().pop().unwrap();
         assert_eq!(state, "undone", "{name}");
@@ -227,7 +229,7 @@ fn a_connection_that_breaks_fails_the_stream_and_both_sides_end() {
         &method(ENDLESS, "cat >{part}; touch {part}.whole", ""),
     );
     for (which, sshd) in [("lab", &pair.lab), ("vault", &pair.vault)] {
-        let mut going = start(&pair, "lab", "vault", "endless");
+        let mut going = start(&pair, which, "lab", "vault", "endless");
         until_through(&mut going, 1 << 20);
         sshd.cut();
         let ended = going.wait();
@@ -254,7 +256,8 @@ fn a_stop_reaches_both_sides() {
         &method(ENDLESS, "cat >{part}; touch {part}.whole", ""),
     );
     for (source, target) in [("lab", "vault"), ("lab", "lab")] {
-        let mut going = start(&pair, source, target, "endless");
+        println!("{source} to {target}");
+        let mut going = start(&pair, target, source, target, "endless");
         until_through(&mut going, 1 << 20);
         going.signal(Signal::TERM);
         let ended = going.wait();
@@ -271,7 +274,7 @@ fn a_slow_receiver_holds_the_sender_back() {
     let Some(pair) = Pair::new() else { return };
     let slow = "while head -c 65536 | grep -q ''; do sleep 0.2; done >{part}";
     pair.world.method("slow", &method(ENDLESS, slow, ""));
-    let mut going = start(&pair, "lab", "vault", "slow");
+    let mut going = start(&pair, "r", "lab", "vault", "slow");
     until_through(&mut going, 1 << 20);
     std::thread::sleep(std::time::Duration::from_secs(2));
     let peak = processes::peak_memory(going.pid());
@@ -297,7 +300,7 @@ fn what_a_killed_program_left_is_found_again() {
         "endless",
         &method(ENDLESS, "cat >{part}; touch {part}.whole", ""),
     );
-    let mut going = start(&pair, "lab", "vault", "endless");
+    let mut going = start(&pair, "r", "lab", "vault", "endless");
     until_through(&mut going, 1 << 20);
     going.signal(Signal::KILL);
     going.wait();

@@ -274,7 +274,7 @@ impl Filling<'_> {
         let Some(source) = source else {
             return Ok(false);
         };
-        match self.text(source)?.as_str() {
+        match self.text(source)?.to_ascii_lowercase().as_str() {
             "true" => Ok(true),
             "false" => Ok(false),
             other => Err(self.bound.wrong(

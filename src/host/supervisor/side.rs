@@ -129,7 +129,7 @@ pub(super) async fn begin(
         frame: Frame::new(&head, &tail),
         fed: format!("{} fed\n", at.mark).into_bytes(),
         said: Vec::new(),
-        parts: Some(parts),
+        parts,
         lines: Some(lines),
         link: tell_link,
     };
@@ -199,7 +199,7 @@ struct Split {
     fed: Vec<u8>,
     /// The end of what was said of the step, as long as that line.
     said: Vec<u8>,
-    parts: Option<mpsc::Sender<Part>>,
+    parts: mpsc::Sender<Part>,
     lines: Option<mpsc::Sender<Said>>,
     link: watch::Sender<Link>,
 }
@@ -209,15 +209,17 @@ impl Split {
         loop {
             // Where nobody takes the stream any more, its channel goes: the other end of it,
             // and what it holds back, is free.
-            let said = match &self.parts {
-                Some(parts) => tokio::select! {
-                    said = output.recv() => said,
-                    () = parts.closed() => break,
-                },
-                None => output.recv().await,
+            let said = tokio::select! {
+                said = output.recv() => said,
+                () = self.parts.closed() => break,
             };
             match said {
-                Some(Said::Out(bytes)) => self.stream(bytes).await,
+                Some(Said::Out(bytes)) => {
+                    if !self.stream(bytes).await {
+                        break;
+                    }
+                }
+                None => break,
                 Some(Said::Err(bytes)) => {
                     self.look(&bytes);
                     self.line(Said::Out(bytes)).await;
@@ -227,23 +229,16 @@ impl Split {
                     self.link.send_replace(Link::Over);
                     return;
                 }
-                None => break,
             }
         }
         self.link.send_replace(Link::Lost);
     }
 
-    async fn stream(&mut self, bytes: Vec<u8>) {
+    /// Hands on what belongs to the stream, and says whether somebody takes it.
+    async fn stream(&mut self, bytes: Vec<u8>) -> bool {
         let bytes = self.frame.take(bytes);
-        if let Some(parts) = &self.parts {
-            let mut gone = !bytes.is_empty() && parts.send(Part::Bytes(bytes)).await.is_err();
-            if self.frame.is_whole() {
-                gone |= parts.send(Part::End).await.is_err();
-            }
-            if gone {
-                self.parts = None;
-            }
-        }
+        let taken = bytes.is_empty() || self.parts.send(Part::Bytes(bytes)).await.is_ok();
+        taken && (!self.frame.is_whole() || self.parts.send(Part::End).await.is_ok())
     }
 
     async fn line(&mut self, said: Said) {
