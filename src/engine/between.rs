@@ -12,6 +12,7 @@ use crate::progress;
 use super::EngineError;
 use super::action::Acted;
 use super::command::{Followed, Following};
+use super::direct;
 use super::preview::{Filling, Stream};
 use super::run::Run;
 use super::stream::{self, Streamed, Trouble, Wanted};
@@ -61,7 +62,10 @@ impl Run<'_> {
             reader: step.step.reads.as_deref().and_then(progress::reader),
             ..follows.get(at).map_or_else(&plain, |follow| follow())
         };
-        let streamed = stream::run(wanted, following).await?;
+        let streamed = match &stream.direct {
+            Some(ssh) => direct::run(wanted, ssh, following).await?,
+            None => stream::run(wanted, following).await?,
+        };
         for followed in &streamed.sides {
             self.clock_note(id, followed);
         }
@@ -104,13 +108,8 @@ fn acted(streamed: &Streamed, stream: &Stream) -> Acted {
             stamps: followed.outcome.stamps,
         });
     }
-    let through = (
-        THROUGH.to_owned(),
-        streamed.bytes as f64,
-        "B".to_owned(),
-        0.0,
-    );
-    acted.figures.push(through);
+    let through = |bytes| (THROUGH.to_owned(), bytes as f64, "B".to_owned(), 0.0);
+    acted.figures.extend(streamed.bytes.map(through));
     acted
         .values
         .extend(streamed.sha256.clone().map(|sum| (SHA256.to_owned(), sum)));

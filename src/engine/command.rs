@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant as Tick, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -65,6 +65,8 @@ pub(super) struct PartOf {
     pub halt: CancellationToken,
     /// Where the next byte of each of the step's streams goes: all sides write one log.
     pub log: Arc<Mutex<[u64; 2]>>,
+    /// Takes the beginning of what this side prints, where that is no output but a talk.
+    pub talk: Option<Arc<watch::Sender<Vec<u8>>>>,
 }
 
 impl PartOf {
@@ -392,6 +394,12 @@ impl Hearing {
 
     fn output(&mut self, stream: Stream, offset: u64, bytes: &[u8]) {
         if bytes.is_empty() {
+            return;
+        }
+        let part_of = self.follow.part_of.as_ref();
+        if let (Stream::Out, Some(talk)) = (stream, part_of.and_then(|part| part.talk.as_ref())) {
+            let room = KEEP.saturating_sub(talk.borrow().len());
+            talk.send_modify(|said| said.extend(bytes.iter().take(room)));
             return;
         }
         let batch = match stream {

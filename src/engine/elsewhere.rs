@@ -1,13 +1,16 @@
 //! What is looked at on the hosts of other roles than the first.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::event::Bytes;
-use crate::host::{Host, HostError, ask};
-use crate::method::Bound;
+use crate::host::{Exit, Host, HostError, ask};
+use crate::method::{Bound, MethodError, RunNames, unknown_value};
 
 use super::conduct::Hosts;
-use super::preflight::{Check, Gravity};
+use super::direct;
+use super::preflight::{Check, ExamineError, Gravity};
+use super::preview::{Doing, doing};
 use super::shell::{quote, text_of};
 
 /// How long a look may take.
@@ -18,11 +21,78 @@ pub(super) async fn examine(
     hosts: &Hosts,
     bound: &Bound,
     check: &mut Check,
-) -> Result<(), HostError> {
+) -> Result<(), ExamineError> {
     for role in bound.method.room_on.keys() {
         if let Some(known) = hosts.get(bound.host(role)) {
             room(known.host.as_ref(), role, bound, check).await?;
         }
+    }
+    for (from, to) in direct_pairs(bound)? {
+        reach(hosts, &from, &to, check).await?;
+    }
+    Ok(())
+}
+
+/// Which host is to reach which other by itself.
+fn direct_pairs(bound: &Bound) -> Result<BTreeSet<(String, String)>, MethodError> {
+    let names = RunNames::unknown(&bound.sandbox);
+    let mut values = BTreeMap::new();
+    let mut pairs = BTreeSet::new();
+    for step in &bound.steps {
+        if step.step.is_stream() {
+            let context = bound.context(&names, &values, step.item.as_ref(), &step.step);
+            if let Doing::Stream(stream) = doing(bound, step, &context, 1)?
+                && let (Some(_), [from, to]) = (&stream.direct, &stream.segments[..])
+            {
+                pairs.insert((from.host.clone(), to.host.clone()));
+            }
+        }
+        let given = step.step.gives.keys();
+        values.extend(given.map(|name| (name.clone(), unknown_value(name))));
+    }
+    Ok(pairs)
+}
+
+/// Whether one host can log into another with what it has.
+async fn reach(hosts: &Hosts, from: &str, to: &str, check: &mut Check) -> Result<(), HostError> {
+    let (Some(sender), Some(receiver)) = (hosts.get(from), hosts.get(to)) else {
+        return Ok(());
+    };
+    if receiver.info.address.is_none() || receiver.info.login.is_none() {
+        check.find(
+            Gravity::Refused,
+            format!(
+                "{from} cannot reach {to} directly: this machine has no name for others; send \
+                 through it (via = here)"
+            ),
+        );
+        return Ok(());
+    }
+    let ssh = direct::ssh(&receiver.info);
+    let answer = ask(
+        sender.host.as_ref(),
+        &format!("{ssh} true"),
+        b"",
+        8192,
+        PATIENCE,
+    )
+    .await?;
+    if answer.exit != Exit::Code(0) {
+        let said = text_of(&answer.err);
+        let said = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+        let why: String = said
+            .unwrap_or("it says no reason")
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(300)
+            .collect();
+        check.find(
+            Gravity::Refused,
+            format!(
+                "{from} cannot log into {to} by itself ({ssh} true: {why}); give it a key and the \
+                 host key of {to}, or send through this machine (via = here)"
+            ),
+        );
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ mod clocks;
 mod command;
 mod conduct;
 mod control;
+mod direct;
 mod elsewhere;
 mod error;
 mod figures;

@@ -7,8 +7,8 @@ use minijinja::Value;
 
 use crate::event::{Destroys, Order, Placement, Plan, PlannedStep};
 use crate::method::{
-    Action, Bound, ExpandedStep, HostInfo, MethodError, Payload, RunNames, WaitFor, order_runs,
-    unknown_value,
+    Action, Bound, ExpandedStep, HostInfo, MethodError, Payload, Pipe, RunNames, WaitFor,
+    order_runs, unknown_value,
 };
 
 use super::hashing;
@@ -59,6 +59,8 @@ pub(super) struct Stream {
     pub segments: Vec<Segment>,
     /// Whether its sha256 is taken.
     pub hashed: bool,
+    /// The `ssh` that the sender reaches the other side with; through this machine where absent.
+    pub direct: Option<String>,
 }
 
 /// Commands of a pipe that stand side by side on one role.
@@ -71,6 +73,15 @@ pub(super) struct Segment {
 impl Stream {
     fn text(&self) -> String {
         let mut text = String::new();
+        if let (Some(ssh), [from, to]) = (&self.direct, &self.segments[..]) {
+            return format!(
+                "# on {}:\n{} |\n{ssh} ‹the text below›\n# on {}:\n{}",
+                from.host,
+                from.members.join(" | "),
+                to.host,
+                to.members.join(" | ")
+            );
+        }
         for (at, segment) in self.segments.iter().enumerate() {
             let counted = if self.hashed {
                 "counted, its sha256 taken"
@@ -178,9 +189,22 @@ pub(super) fn doing(
                 (1, Some(one)) => Doing::Command(one.members),
                 (_, last) => {
                     segments.extend(last);
+                    let hashed = fill.flag(pipe.hashed.as_ref())?;
+                    let direct = fill.is_direct(pipe)?;
+                    if direct && (segments.len() > 2 || hashed) {
+                        return Err(bound.wrong(
+                            &step.step,
+                            "a direct pipe goes from one role to one other, and is not hashed: \
+                             its bytes do not come through this machine"
+                                .to_owned(),
+                        ));
+                    }
+                    let to = pipe.members.last().and_then(|last| last.on.as_ref());
+                    let to = bound.hosts.get(to.unwrap_or(&step.step.on));
                     Doing::Stream(Stream {
                         segments,
-                        hashed: fill.flag(pipe.hashed.as_ref())?,
+                        hashed,
+                        direct: to.filter(|_| direct).map(super::direct::ssh),
                     })
                 }
             }
@@ -280,6 +304,21 @@ impl Filling<'_> {
             other => Err(self.bound.wrong(
                 &self.step.step,
                 format!("expected true or false, not {other:?}"),
+            )),
+        }
+    }
+
+    /// Whether a pipe goes directly from one role to the other.
+    fn is_direct(&self, pipe: &Pipe) -> Result<bool, MethodError> {
+        let Some(via) = &pipe.via else {
+            return Ok(false);
+        };
+        match self.text(via)?.as_str() {
+            "here" => Ok(false),
+            "direct" => Ok(true),
+            other => Err(self.bound.wrong(
+                &self.step.step,
+                format!("via: expected here or direct, not {other:?}"),
             )),
         }
     }

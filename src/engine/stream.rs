@@ -60,8 +60,8 @@ pub(super) struct Wanted<'a> {
 pub(super) struct Streamed {
     /// What ran on each host, from the sender on.
     pub sides: Vec<Followed>,
-    /// Bytes that went into the last side.
-    pub bytes: u64,
+    /// Bytes that went into the last side; absent where nobody counted.
+    pub bytes: Option<u64>,
     /// Their sha256, where it was asked for and they are whole.
     pub sha256: Option<String>,
     /// Why it is not whole.
@@ -152,7 +152,7 @@ pub(super) async fn run(
     pump.watch().await;
     Ok(Streamed {
         sides: pump.ended.into_iter().flatten().collect(),
-        bytes: pump.bytes.load(Ordering::Relaxed),
+        bytes: Some(pump.bytes.load(Ordering::Relaxed)),
         sha256: pump.sha256,
         trouble: pump.trouble,
         here: (begin, now()),

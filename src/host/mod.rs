@@ -28,6 +28,11 @@ pub trait Host: Send + Sync {
     /// Address under which other hosts can reach it; absent for this machine.
     fn address(&self) -> Option<String>;
 
+    /// User and port under which it is logged into; absent for this machine.
+    fn login(&self) -> Option<(String, u16)> {
+        None
+    }
+
     /// Runs `/bin/sh -c script` there, attached: it may die with the connection. What is to
     /// outlive it goes through the supervisor.
     fn exec<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>>;

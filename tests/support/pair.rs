@@ -18,8 +18,16 @@ pub struct Pair {
 impl Pair {
     /// Nothing where there is no sshd.
     pub fn new() -> Option<Self> {
-        let (lab, vault) = (Sshd::start()?, Sshd::start()?);
         let world = World::new();
+        // What its hosts run as `ssh`: with the test's own files, in place of the user's.
+        let bin = world.path("bin");
+        let start = || {
+            Sshd::start_with(&format!(
+                "SetEnv PATH={}:/usr/bin:/bin SHLVL=1",
+                bin.display()
+            ))
+        };
+        let (lab, vault) = (start()?, start()?);
         fs::create_dir_all(world.path("home/.ssh")).unwrap();
         world.configure("lab", "state-lab");
         world.configure("vault", "state-lab");
@@ -36,6 +44,31 @@ impl Pair {
         }
         fs::write(world.path("home/.ssh/config"), config).unwrap();
         Some(Self { world, lab, vault })
+    }
+}
+
+impl Pair {
+    /// Lets each host log into the other by itself.
+    pub fn acquaint(&self) {
+        use std::os::unix::fs::PermissionsExt;
+        let [keys, known] = [Sshd::key, Sshd::known_hosts]
+            .map(|file| [&self.lab, &self.vault].map(|sshd| file(sshd).display().to_string()));
+        let config = format!(
+            "IdentitiesOnly yes\nIdentityFile {}\nIdentityFile {}\nUserKnownHostsFile {} {}\n",
+            keys[0], keys[1], known[0], known[1]
+        );
+        fs::write(self.world.path("their-config"), config).unwrap();
+        fs::create_dir_all(self.world.path("bin")).unwrap();
+        let ssh = format!(
+            "#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n",
+            self.world.text("their-config")
+        );
+        fs::write(self.world.path("bin/ssh"), ssh).unwrap();
+        fs::set_permissions(
+            self.world.path("bin/ssh"),
+            fs::Permissions::from_mode(0o755),
+        )
+        .unwrap();
     }
 }
 
