@@ -110,6 +110,11 @@ impl Host for SshHost {
         Some(self.pool.route().host.clone())
     }
 
+    fn login(&self) -> Option<(String, u16)> {
+        let route = self.pool.route();
+        Some((route.user.clone(), route.port))
+    }
+
     fn exec<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>> {
         self.run(script).boxed()
     }
