@@ -185,9 +185,11 @@ impl Lease {
     }
 
     /// The host opened no further channel. A connection that nobody else uses is full of what
-    /// commands have left behind, and stays so.
-    pub(super) fn full(mut self) {
+    /// commands have left behind, and stays so: it is used no more. Else true: others use it,
+    /// and there may be room when one of them is done.
+    pub(super) fn full(mut self) -> bool {
         self.reusable = self.used.commands.load(Ordering::Relaxed) > 1;
+        self.reusable
     }
 
     /// The connection does not answer. Idle ones, which nobody has looked at since, are no
