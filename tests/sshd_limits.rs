@@ -78,10 +78,8 @@ async fn a_server_that_stays_full_is_down_and_says_why() {
         return;
     };
     let _full = TcpStream::connect(("127.0.0.1", sshd.port())).unwrap();
-    let error = ssh::connect(&sshd.target(), &sshd.config())
-        .await
-        .err()
-        .unwrap();
+    let error = ssh::connect(&sshd.target(), &sshd.config()).await.err();
+    let error = error.unwrap_or_else(|| panic!("{}", sshd.log()));
     let text = error.to_string();
     assert!(error.is_transient(), "{text}");
     assert!(
