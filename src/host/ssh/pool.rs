@@ -97,10 +97,7 @@ impl Pool {
             if let Some(used) = self.shared.take(Used::is_free) {
                 return Ok(self.leased(used, permit));
             }
-            if self
-                .shared
-                .failed_since(Instant::now() - LEFT_ALONE)
-                .is_some()
+            if self.shared.has_failed_within(LEFT_ALONE)
                 && let Some(used) = self.shared.take(|_| true)
             {
                 return Ok(self.leased(used, permit));
