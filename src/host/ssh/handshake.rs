@@ -7,6 +7,8 @@ use std::time::Duration;
 use russh::Limits;
 use russh::client::{self, ChannelOpenHandle, DisconnectReason, Handle, Msg, Session};
 use russh::keys::PublicKeyOrCertificate;
+use russh::{ChannelId, ChannelOpenFailure};
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::io::InspectReader;
 
@@ -23,9 +25,9 @@ use crate::host::HostError;
 const HANDSHAKE: Duration = Duration::from_secs(15);
 /// How often a silent connection is asked whether it is still there: below the time after
 /// which address translators forget one.
-const KEEPALIVE: Duration = Duration::from_secs(20);
-/// So many unanswered ones end it.
-const KEEPALIVES: usize = 3;
+const KEEPALIVE: Duration = Duration::from_secs(15);
+/// So many unanswered ones end it, when the next is due: 45 s after the last word.
+const KEEPALIVES: usize = 2;
 /// New keys at least so often. OpenSSH has no limit of time; an hour, russh's own, has ended
 /// idle connections to servers that do not expect it.
 const REKEY: Duration = Duration::from_hours(12);
@@ -97,6 +99,8 @@ pub(super) struct Watch {
     goodbye: Heard,
     /// What the host says during the login.
     banner: Heard,
+    /// Why the host opened no channel, in its own words.
+    unopened: watch::Sender<String>,
 }
 
 impl client::Handler for Watch {
@@ -147,6 +151,18 @@ impl client::Handler for Watch {
         Ok(())
     }
 
+    async fn channel_open_failure(
+        &mut self,
+        _channel: ChannelId,
+        _reason: ChannelOpenFailure,
+        description: &str,
+        _language: &str,
+        _session: &mut Session,
+    ) -> Result<(), russh::Error> {
+        self.unopened.send_replace(plain(description));
+        Ok(())
+    }
+
     refuse! {
         server_channel_open_forwarded_tcpip(&str, u32, &str, u32);
         server_channel_open_forwarded_streamlocal(&str);
@@ -165,6 +181,8 @@ pub(super) struct Encrypted {
     pub(super) goodbye: Heard,
     /// What it said last during the login.
     pub(super) banner: Heard,
+    /// What it said when it opened no channel; told after the refusal itself.
+    pub(super) unopened: watch::Receiver<String>,
 }
 
 /// Whom the handshake has met.
@@ -191,12 +209,14 @@ pub(super) async fn handshake(
     })?;
     let (doubt, goodbye) = (Heard::default(), Heard::default());
     let said = Heard::default();
+    let (told, unopened) = watch::channel(String::new());
     let watch = Watch {
         trust,
         doubt: doubt.clone(),
         notes: route.notes.clone(),
         goodbye: goodbye.clone(),
         banner: said.clone(),
+        unopened: told,
     };
     let banner = Arc::new(AtomicBool::new(false));
     let stream = InspectReader::new(transport.stream, {
@@ -231,6 +251,7 @@ pub(super) async fn handshake(
                 handle,
                 goodbye,
                 banner: said,
+                unopened,
             }));
         }
         Ok(Err(error)) => failure(route, &error, banner, goodbye.get()),
