@@ -24,6 +24,8 @@ pub struct Sshd {
     port: u16,
     user: String,
     program: PathBuf,
+    /// What root does in a mount namespace of the server's own before it starts.
+    prelude: Option<String>,
     child: Option<Child>,
 }
 
@@ -37,8 +39,21 @@ impl Sshd {
 
     /// The same with further lines of `sshd_config`, which win over the usual ones.
     pub fn start_with(settings: &str) -> Option<Self> {
+        Self::start_somewhere(None, settings, &std::env::temp_dir())
+    }
+
+    /// The same in a mount namespace of its own, after root has run `prelude` there; what the
+    /// server needs stands in `folder`, open for every user.
+    pub fn start_in(prelude: &str, settings: &str, folder: &Path) -> Option<Self> {
+        Self::start_somewhere(Some(prelude), settings, folder)
+    }
+
+    fn start_somewhere(prelude: Option<&str>, settings: &str, parent: &Path) -> Option<Self> {
         let program = program("sshd")?;
-        let folder = tempfile::Builder::new().prefix("sshd-").tempdir().unwrap();
+        let folder = tempfile::Builder::new()
+            .prefix("sshd-")
+            .tempdir_in(parent)
+            .unwrap();
         // sshd's helper process wants an empty folder, which only root needs and can make.
         if rustix::process::geteuid().is_root() {
             fs::create_dir_all("/run/sshd").unwrap();
@@ -50,6 +65,7 @@ impl Sshd {
                 .trim()
                 .to_owned(),
             program,
+            prelude: prelude.map(str::to_owned),
             child: None,
             folder,
         };
@@ -108,7 +124,18 @@ impl Sshd {
 
     /// Whether the server has said its banner.
     fn spawn(&mut self) -> bool {
-        let child = Command::new(&self.program)
+        let mut command = match &self.prelude {
+            None => Command::new(&self.program),
+            Some(prelude) => {
+                let mut command = Command::new("unshare");
+                let text = format!("set -e\n{prelude}\nexec \"$@\"");
+                command
+                    .args(["--mount", "sh", "-c", &text, "sh"])
+                    .arg(&self.program);
+                command
+            }
+        };
+        let child = command
             .args(["-D", "-f"])
             .arg(self.path("sshd_config"))
             .arg("-E")
@@ -190,6 +217,11 @@ impl Sshd {
     /// The login name.
     pub fn user(&self) -> &str {
         &self.user
+    }
+
+    /// The server's process.
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
     }
 
     /// The TCP port.
