@@ -345,3 +345,64 @@ async fn the_latency_of_a_warm_command_is_told() {
         took[47].as_secs_f64() * 1e3
     );
 }
+
+/// A server whose users have this as their login shell: bash text that finds the command line
+/// in `$SSH_ORIGINAL_COMMAND`. Nothing without sshd.
+fn with_shell(text: &str) -> Option<(tempfile::TempDir, Sshd)> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shell");
+    fs::write(&file, text).unwrap();
+    let sshd = Sshd::start_with(&format!("ForceCommand exec bash {}", file.display()))?;
+    Some((folder, sshd))
+}
+
+#[tokio::test]
+async fn what_a_login_shell_prints_is_not_the_scripts() {
+    let noise = "echo hello; echo warning >&2; printf 'no end of line'; head -c 300000 /dev/zero; \
+                 head -c 300000 /dev/zero >&2; set -v; set -x; eval \"$SSH_ORIGINAL_COMMAND\"";
+    let Some((_folder, sshd)) = with_shell(noise) else {
+        return;
+    };
+    let host = sshd.host().await;
+    for script in [
+        "echo out; cat; echo err >&2; exit 7",
+        "echo out\ncat\necho err >&2\nexit 7",
+    ] {
+        let answer = ask(&*host, script, b"in\n", 1 << 20, PATIENCE);
+        let answer = answer.await.unwrap();
+        assert_eq!(String::from_utf8(answer.out).unwrap(), "out\nin\n");
+        assert_eq!(String::from_utf8(answer.err).unwrap(), "err\n");
+        assert_eq!(answer.exit, Exit::Code(7));
+    }
+    // Whatever the login shell has set, both streams may end without a word.
+    let answer = run(&*host, "exec >&- 2>&-").await;
+    assert_eq!((answer.out, answer.err), (Vec::new(), Vec::new()));
+}
+
+#[tokio::test]
+async fn a_login_shell_that_never_comes_to_the_script_is_a_refusal_that_says_what_it_printed() {
+    for (shell, says) in [
+        (
+            "echo 'This account is currently not available.'; exit 1",
+            "status 1 before the script began; it printed: This account is currently not available.",
+        ),
+        (
+            "echo closed >&2",
+            "status 0 before the script began; it printed: closed",
+        ),
+        ("exec yes", "prints without end; it printed: y y y"),
+    ] {
+        let Some((_folder, sshd)) = with_shell(shell) else {
+            return;
+        };
+        let host = sshd.host().await;
+        let error = host.exec("true").await.err().unwrap();
+        assert!(matches!(error, HostError::Refused { .. }), "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+    }
+    let Some((_folder, sshd)) = with_shell("kill -KILL $$") else {
+        return;
+    };
+    let error = sshd.host().await.exec("true").await.err().unwrap();
+    assert!(error.is_transient(), "{error}");
+}

@@ -16,6 +16,7 @@ mod keys;
 mod known_hosts;
 mod login;
 mod pool;
+mod preamble;
 mod quote;
 mod route;
 mod ssh_config;
@@ -134,9 +135,9 @@ impl SshHost {
         channel::start(channel, line, lease)
             .await
             .map_err(|error| match error {
-                NotStarted::Refused => HostError::Refused {
+                NotStarted::Refused(why) => HostError::Refused {
                     host: self.named.clone(),
-                    why: "the host lets this user in, but runs no commands".to_owned(),
+                    why: format!("the host lets this user in, but runs no commands: {why}"),
                 },
                 NotStarted::Lost(why) => self.down(format!("{why}; the command may be running")),
             })

@@ -7,7 +7,10 @@
 
 use std::fmt::Write;
 
-/// The line that has the login shell become `/bin/sh -c script`.
+use super::preamble::SAY;
+
+/// The line that has the login shell become `/bin/sh -c script`, which first says that it has
+/// begun.
 ///
 /// # Errors
 /// The script holds a NUL byte, which no argument can.
@@ -16,9 +19,9 @@ pub(super) fn command(script: &str) -> Result<String, &'static str> {
         return Err("the script holds a NUL byte");
     }
     Ok(if script.contains(['\n', '\r']) {
-        format!("exec /bin/sh -c '{}'", encoded(script))
+        format!("exec /bin/sh -c '{SAY}{}'", encoded(script))
     } else {
-        format!("exec /bin/sh -c '{}'", quoted(script))
+        format!("exec /bin/sh -c '{SAY}{}'", quoted(script))
     })
 }
 
@@ -59,6 +62,7 @@ fn encoded(script: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::preamble::MARK;
     use super::*;
     use proptest::prelude::*;
     use std::path::Path;
@@ -96,7 +100,9 @@ mod tests {
         let wanted = run(&["/bin/sh"], script);
         for shell in shells() {
             let got = run(&shell, &command(script).unwrap());
-            assert_eq!(got.stdout, wanted.stdout, "{shell:?}: {script:?}");
+            let wanted_out = [MARK, &wanted.stdout].concat();
+            assert_eq!(got.stdout, wanted_out, "{shell:?}: {script:?}");
+            assert!(got.stderr.starts_with(MARK), "{shell:?}: {script:?}");
             assert_eq!(
                 got.status.code(),
                 wanted.status.code(),
