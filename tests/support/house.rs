@@ -55,6 +55,8 @@ impl House {
             fs::create_dir(at(name)).unwrap();
             open(&at(name));
         }
+        fs::create_dir(at("home/tmp")).unwrap();
+        fs::set_permissions(at("home/tmp"), fs::Permissions::from_mode(0o1777)).unwrap();
         symlink("/bin/busybox", at("bin/ash")).unwrap();
         let (mut passwd, mut shadow, mut group) = (
             fs::read_to_string("/etc/passwd").unwrap(),

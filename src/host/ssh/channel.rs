@@ -86,7 +86,8 @@ pub(super) async fn start(
         Err(_late) => {
             return Err(NotStarted::Lost(format!(
                 "the login shell did not come to the script within {} s; does a start-up file \
-                 there wait for input?",
+                 there wait for input, or is a forced command set (`command=` in \
+                 authorized_keys, `ForceCommand`)?",
                 BEGIN.as_secs()
             )));
         }

@@ -137,7 +137,11 @@ impl SshHost {
             .map_err(|error| match error {
                 NotStarted::Refused(why) => HostError::Refused {
                     host: self.named.clone(),
-                    why: format!("the host lets this user in, but runs no commands: {why}"),
+                    why: format!(
+                        "the host lets this user in, but runs no commands: {why}; give the user a \
+                         login shell there and no forced command (`command=` in authorized_keys, \
+                         `ForceCommand`), or name another user"
+                    ),
                 },
                 NotStarted::Lost(why) => self.down(format!("{why}; the command may be running")),
             })
