@@ -232,7 +232,12 @@ impl Stage {
             let dir = self.shared.session_dir(&host);
             let teller = &self.shared.teller;
             let open = leaving::announce(teller, known.host.as_ref(), &dir, intended).await?;
-            let taken = lock::take(known.host.as_ref(), &subject, &key, session).await?;
+            let taken = lock::take(known.host.as_ref(), &subject, &key, session).await;
+            if let Err(EngineError::Script { .. }) = taken {
+                // It was not made, or was taken away again.
+                leaving::gone(teller, known.host.as_ref(), &dir, &open).await;
+            }
+            let taken = taken?;
             let (state, holder) = match &taken {
                 Ok(_) => (LockState::Taken, None),
                 Err(holder) => (LockState::Refused, Some(holder.clone())),

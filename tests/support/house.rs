@@ -89,7 +89,7 @@ impl House {
         let prelude = format!(
             "for f in passwd shadow group sudoers; do [ ! -e /etc/$f ] || mount --bind {here}/$f /etc/$f; done\n\
              mount --bind {here}/home /home\nmount --bind {here}/lib /var/lib\n\
-             mount -t tmpfs tmpfs /run\nmkdir /run/sshd\nmkdir -m 1777 /run/lock\n{}\n",
+             mount -t tmpfs -o mode=755 tmpfs /run\nmkdir /run/sshd\nmkdir -m 1777 /run/lock\n{}\n",
             plan.prelude
         );
         let settings = format!(
@@ -176,6 +176,15 @@ impl House {
     ) -> Result<comeback::host::SharedHost, comeback::host::HostError> {
         let target = format!("{user}@127.0.0.1:{}", self.sshd.port());
         Ok(ssh::connect(&target, &self.sshd.config()).await?)
+    }
+
+    /// What root does on the machine.
+    pub fn root(&self, text: &str) {
+        let status = Command::new("nsenter")
+            .args(["--mount", "--target", &self.sshd.pid().to_string(), "--"])
+            .args(["sh", "-ec", text])
+            .status();
+        assert!(status.unwrap().success(), "{text}");
     }
 
     /// A program on the machine, as one of its users, without SSH.
