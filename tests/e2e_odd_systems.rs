@@ -4,14 +4,14 @@
 
 #[path = "support/events.rs"]
 mod events;
+#[path = "support/going.rs"]
+mod going;
 #[path = "support/house.rs"]
 mod house;
 #[path = "support/small.rs"]
 mod machine;
 #[path = "support/missing.rs"]
 mod missing;
-#[path = "support/processes.rs"]
-mod processes;
 #[path = "support/sshd.rs"]
 mod server;
 #[path = "support/world.rs"]
@@ -19,19 +19,22 @@ mod world;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::path::Path;
 
+use events::Recording;
+use going::{Going, wait_until};
 use house::{House, Plan};
 use missing::have_tool;
-use world::{Ended, SMALL};
+use rustix::process::Signal;
+use world::{Ended, SMALL, entries};
 
 /// `comeback run` of one repetition on a host.
-fn run(house: &House, record: &str, host: &str, more: &[&str]) -> (Ended, events::Recording) {
-    let file = house.world.text(record);
+fn run(house: &House, record: &str, host: &str, more: &[&str]) -> (Ended, Option<Recording>) {
+    let file = house.world.path(record);
+    let name = file.display().to_string();
     let fixed = [
         "run",
         "--record",
-        &file,
+        &name,
         "--sandbox",
         "/home/tmp",
         "--host",
@@ -41,12 +44,7 @@ fn run(house: &House, record: &str, host: &str, more: &[&str]) -> (Ended, events
     ];
     let arguments: Vec<&str> = fixed.iter().chain(&SMALL).chain(more).copied().collect();
     let ended = house.world.run(&arguments);
-    let recording = if Path::new(&file).exists() {
-        events::Recording::read(Path::new(&file))
-    } else {
-        events::Recording::default()
-    };
-    (ended, recording)
+    (ended, file.exists().then(|| Recording::read(&file)))
 }
 
 #[test]
@@ -56,10 +54,7 @@ fn disks_that_are_full_or_read_only() {
         sudoers: "bob ALL=(ALL) NOPASSWD: ALL\n",
         ..Plan::default()
     };
-    if !have_tool("sudo") {
-        return;
-    }
-    let Some(house) = House::new(&plan) else {
+    let Some(house) = have_tool("sudo").then(|| House::new(&plan)).flatten() else {
         return;
     };
     house.write("ann", "photos/a", "x");
@@ -69,78 +64,68 @@ fn disks_that_are_full_or_read_only() {
         "--subject",
         "ann/dir:/home/ann/photos",
     ];
-    // Nothing needs a temporary folder, not even for a lock.
-    house.root("mount -t tmpfs -o size=64k,mode=1777 tmpfs /tmp; chmod 700 /run/lock; cat /dev/zero >/tmp/full 2>/dev/null || :");
-    let (ended, recording) = run(&house, "full.jsonl", "ann", &subject);
-    println!(
-        "full /tmp: {} {} {:?}",
-        ended.code,
-        ended.err,
-        recording.ends()
+    // Nothing needs /tmp, not even for a lock where the usual folder is root's alone.
+    house.root(
+        "chmod 755 /run/lock; mount -t tmpfs -o size=64k,mode=1777 tmpfs /tmp\n\
+         cat /dev/zero >/tmp/full 2>/dev/null || :",
     );
+    run(&house, "full.jsonl", "ann", &subject).0.assert_good();
     house.root("mount -o remount,ro /tmp");
-    let (ended, recording) = run(&house, "ro.jsonl", "ann", &subject);
-    println!(
-        "ro /tmp: {} {} {:?}",
-        ended.code,
-        ended.err,
-        recording.ends()
-    );
+    run(&house, "read-only.jsonl", "ann", &subject)
+        .0
+        .assert_good();
     house.assert_empty();
+    house.root("umount /tmp; ! ls -d /dev/shm/comeback-* 2>/dev/null");
 
-    // The state folder's disk.
-    house.root("umount /tmp; mkdir -p /home/ann/.local/state; mount -t tmpfs -o size=64k,mode=777 tmpfs /home/ann/.local/state; cat /dev/zero >/home/ann/.local/state/full 2>/dev/null || :");
-    let (ended, recording) = run(&house, "state.jsonl", "ann", &subject);
-    println!(
-        "full state: {} {} {:?}",
-        ended.code,
-        ended.err,
-        recording.ends()
+    // The state folder's disk, full from the begin and from the first steps on.
+    let state = house.write("ann", ".local/state/comeback/mine", "");
+    assert!(state.exists());
+    house.root(
+        "cd /home/ann/.local; mount -t tmpfs -o size=64k,mode=777 tmpfs state\n\
+         dd if=/dev/zero of=state/full bs=1k count=64 2>/dev/null",
     );
-    for kib in [8, 16, 24, 32] {
-        house.root(&format!("cd /home/ann/.local/state; rm full; rm -rf comeback; dd if=/dev/zero of=full bs=1k count={} 2>/dev/null", 64 - kib));
-        let (ended, recording) = run(&house, &format!("state{kib}.jsonl"), "ann", &subject);
-        println!(
-            "state {kib} KiB: {} {} {:?}",
-            ended.code,
-            ended.err,
-            recording.ends()
+    for (room, what) in [
+        (0, "cannot be made: cat: write error"),
+        (16, "is that disk full?"),
+    ] {
+        house.root(&format!(
+            "truncate -s {}k /home/ann/.local/state/full",
+            64 - room
+        ));
+        let (ended, _) = run(&house, &format!("{room}.jsonl"), "ann", &subject);
+        ended.assert_refused(
+            3,
+            &["ann", "/home/ann/.local/state/comeback", what, "`state`"],
         );
-        house.root("find /home/ann/.local/state /home/tmp");
+        // What was begun was taken away again.
+        house.root("! ls -d /home/ann/.local/state/comeback/cb-* 2>/dev/null");
     }
     house.root("umount /home/ann/.local/state; mount -t tmpfs -o ro tmpfs /var/lib");
     house.configure("[host.bob]\nbecome = \"sudo -n\"\n");
     let check = house
         .world
         .run(&["check", "--host", "bob", "--method", "files-tar"]);
-    println!("ro /var/lib: {} {} {}", check.code, check.err, check.out);
+    assert_eq!(check.code, 4, "{}", check.err);
+    let says = "bob: the state folder /var/lib/comeback cannot be made or written; name another in \
+                the configuration (host.bob.state)";
+    assert!(check.out.contains(says), "{}", check.out);
 }
 
 #[test]
 fn a_clock_that_is_a_day_off() {
-    if !have_tool("faketime") {
-        return;
-    }
     let plan = Plan {
         users: &[("ahead", "bin/ahead"), ("behind", "bin/behind")],
         ..Plan::default()
     };
-    let Some(house) = House::new(&plan) else {
+    let Some(house) = have_tool("faketime").then(|| House::new(&plan)).flatten() else {
         return;
     };
-    let library = [
-        "/usr/lib/x86_64-linux-gnu",
-        "/usr/lib/aarch64-linux-gnu",
-        "/usr/lib",
-    ]
-    .map(|folder| format!("{folder}/faketime/libfaketime.so.1"))
-    .into_iter()
-    .find(|path| Path::new(path).exists())
-    .expect("libfaketime is not there");
     for (user, shift) in [("ahead", "+1d"), ("behind", "-1d")] {
         let shell = house.path("bin").join(user);
+        // It prepares the environment of a program, and that of the shell has it.
         let text = format!(
-            "#!/bin/sh\nexport LD_PRELOAD={library} FAKETIME={shift} FAKETIME_DONT_FAKE_MONOTONIC=1 NO_FAKE_STAT=1\nexec /bin/bash \"$@\"\n"
+            "#!/bin/sh\nexport FAKETIME_DONT_FAKE_MONOTONIC=1 NO_FAKE_STAT=1\n\
+             exec faketime -f {shift} /bin/bash \"$@\"\n"
         );
         fs::write(&shell, text).unwrap();
         fs::set_permissions(&shell, fs::Permissions::from_mode(0o755)).unwrap();
@@ -148,38 +133,89 @@ fn a_clock_that_is_a_day_off() {
     let check = house
         .world
         .run(&["check", "--host", "ahead", "--host", "behind"]);
-    println!(
-        "{}",
-        check
-            .out
-            .lines()
-            .filter(|l| l.contains("clock"))
-            .collect::<Vec<_>>()
-            .join("\n")
+    for word in [
+        "about 24 h ahead of this machine's",
+        "about 24 h behind this machine's",
+    ] {
+        assert!(
+            check.assert_good().out.contains(word),
+            "{word}: {}",
+            check.out
+        );
+    }
+    let more = [
+        "--host", "behind", "--method", "files-cp", "--format", "json",
+    ];
+    let (ended, recording) = run(&house, "r.jsonl", "ahead", &more);
+    let report = ended.assert_good().json();
+    assert_eq!(recording.unwrap().ends(), ["ok"; 2]);
+    for row in report["rows"].as_array().unwrap() {
+        let host = row["host"].as_str().unwrap();
+        let remark = row["remarks"][0].as_str().unwrap();
+        assert!(
+            remark.starts_with(&format!("the clock of {host} is about 24 h")),
+            "{remark}"
+        );
+        for time in row["times"].as_array().unwrap() {
+            let seconds = time["median"].as_f64().unwrap();
+            assert!((0.0..120.0).contains(&seconds), "{host}: {time}");
+        }
+    }
+    house.assert_empty();
+    // A lock that somebody left: since when is told by the clock that wrote it.
+    let photos = house.write("ahead", "photos/a", "x");
+    let subject = "ahead/dir:/home/ahead/photos";
+    let hold = include_str!("../methods/files-cp.toml").replacen(
+        "cp -a{%",
+        "touch {{ subject ~ '/held' }}; while [ -e {{ subject ~ '/a' }} ]; do sleep 0.05; done; cp -a{%",
+        1,
     );
-    let (ended, recording) = run(
-        &house,
-        "r.jsonl",
+    house.world.method("hold", &hold);
+    let record = house.world.text("held.jsonl");
+    let arguments = [
+        "run",
+        "--record",
+        &record,
+        "--sandbox",
+        "/home/tmp",
+        "--host",
         "ahead",
-        &[
-            "--host", "behind", "--method", "files-cp", "--format", "json",
-        ],
+        "--method",
+        "hold",
+        "--subject",
+        subject,
+        "--reps",
+        "1",
+    ];
+    let mut going = Going::start(house.world.command(&arguments));
+    wait_until("it holds the subject", || {
+        photos.with_file_name("held").exists()
+    });
+    let (ended, _) = run(
+        &house,
+        "second.jsonl",
+        "ahead",
+        &["--method", "files-cp", "--subject", subject],
     );
-    println!("{} {} {}", ended.code, ended.err, ended.out);
-    println!("{:?}", recording.ends());
+    going.signal(Signal::TERM);
+    going.wait();
+    ended.assert_refused(
+        4,
+        &["in use by", "by its own clock, which is about 24 h ahead"],
+    );
     house.assert_empty();
 }
 
 #[test]
 fn a_machine_with_busybox_alone() {
-    let Some(small) = machine::Small::new(&[]) else {
+    let Some(small) = machine::Small::new(&["split"]) else {
         return;
     };
+    let root = small.root().display();
     let plan = Plan {
         users: &[("small", "/bin/sh")],
         prelude: &format!(
-            "mkdir /run/small; mount --bind {0} /run/small; mount -t proc proc /run/small/proc",
-            small.root().display()
+            "mkdir /run/small; mount --bind {root} /run/small\nmount -t proc proc /run/small/proc"
         ),
         settings: "Match User small\n  ChrootDirectory /run/small\nMatch all",
         ..Plan::default()
@@ -188,80 +224,71 @@ fn a_machine_with_busybox_alone() {
         return;
     };
     let at = |name: &str| small.root().join(name);
-    for name in ["home/small", "home/tmp"] {
-        fs::create_dir_all(at(name)).unwrap();
+    fs::set_permissions(at(""), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(at("tmp"), fs::Permissions::from_mode(0o1777)).unwrap();
+    fs::create_dir_all(at("home/small/photos")).unwrap();
+    fs::create_dir_all(at("home/tmp")).unwrap();
+    fs::write(at("home/small/photos/a b"), "x".repeat(100_000)).unwrap();
+    for name in [
+        "home/tmp",
+        "home/small",
+        "home/small/photos",
+        "home/small/photos/a b",
+    ] {
         chown(at(name), Some(house.id("small")), Some(house.id("small"))).unwrap();
     }
-    fs::create_dir(at("home/photos")).unwrap();
-    fs::write(at("home/photos/a b"), "x").unwrap();
-    chown(
-        at("home/photos/a b"),
-        Some(house.id("small")),
-        Some(house.id("small")),
-    )
-    .unwrap();
-    chown(
-        at("home/photos"),
-        Some(house.id("small")),
-        Some(house.id("small")),
-    )
-    .unwrap();
-    fs::set_permissions(at(""), fs::Permissions::from_mode(0o755)).unwrap();
-    let tools = std::env::var("TOOLS").unwrap_or_default();
-    for tool in std::iter::once("").chain(tools.split(' ')) {
-        let hidden = (at("bin").join(tool), at("etc").join(tool));
-        if !tool.is_empty() {
-            if fs::rename(&hidden.0, &hidden.1).is_err() {
-                println!("== {tool} is not there");
-                continue;
-            }
-        }
-        let check = house.world.run(&[
-            "check",
-            "--host",
-            "small",
-            "--method",
-            "files-cp",
-            "--method",
-            "files-tar",
-        ]);
-        println!("== {tool} check: {} {}", check.code, check.err);
-        if check.code == 3 {
-            println!("{}", house.sshd.log());
-        }
-        println!(
-            "{}",
-            check
-                .out
-                .lines()
-                .skip_while(|l| l.starts_with("  ") || *l == "small")
-                .collect::<Vec<_>>()
-                .join("\n")
+    // Subjects of its own need what this machine lacks: that is said before anything runs.
+    let (ended, _) = run(&house, "own.jsonl", "small", &["--method", "files-cp"]);
+    ended.assert_refused(4, &["small: payload steps need split, which is not there"]);
+    let both = [
+        "--method",
+        "files-cp",
+        "--method",
+        "files-tar",
+        "--subject",
+        "small/dir:/home/small/photos",
+    ];
+    let left = |what: &str| {
+        let [state, scratch] =
+            ["home/small/.local/state/comeback", "home/tmp"].map(|name| entries(&at(name)));
+        assert_eq!((state, scratch), (vec![], vec![]), "without {what}");
+        assert!(
+            !entries(&at("tmp"))
+                .iter()
+                .any(|name| name.starts_with("comeback-")),
+            "without {what}"
         );
-        let (ended, recording) = run(
-            &house,
-            &format!("{tool}.jsonl"),
-            "small",
-            &[
-                "--method",
-                "files-cp",
-                "--method",
-                "files-tar",
-                "--subject",
-                "small/dir:/home/photos",
-            ],
-        );
-        println!(
-            "== {tool} run: {} {} {:?}",
-            ended.code,
-            ended.err,
-            recording.ends()
-        );
-        for note in recording.of("note") {
-            println!("   note {}", note["text"]);
+    };
+    let without = |tools: &[&str], then: &mut dyn FnMut()| {
+        for tool in tools {
+            fs::rename(at("bin").join(tool), at("etc").join(tool)).unwrap();
         }
-        if !tool.is_empty() {
-            fs::rename(&hidden.1, &hidden.0).unwrap();
+        then();
+        for tool in tools {
+            fs::rename(at("etc").join(tool), at("bin").join(tool)).unwrap();
         }
+    };
+    let few = [
+        "setsid", "ps", "dd", "grep", "id", "sed", "du", "timeout", "usleep", "date",
+    ];
+    without(&few, &mut || {
+        let (ended, recording) = run(&house, "few.jsonl", "small", &both);
+        ended.assert_good();
+        assert_eq!(recording.unwrap().ends(), ["ok"; 2]);
+        left("few tools");
+    });
+    for (tool, says) in [
+        ("find", "needs find, which is not on small"),
+        ("cp", "needs cp, which is not on small"),
+        ("awk", "need awk, which is not there"),
+        ("sha256sum", "hash steps need sha256sum, which is not there"),
+        ("cat", "cat: not found"),
+    ] {
+        without(&[tool], &mut || {
+            let (ended, _) = run(&house, &format!("{tool}.jsonl"), "small", &both);
+            assert!(matches!(ended.code, 3 | 4), "{tool}: {}", ended.err);
+            assert!(ended.err.contains(says), "{tool}: {}", ended.err);
+            left(tool);
+        });
     }
 }

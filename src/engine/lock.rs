@@ -67,7 +67,8 @@ pub(super) async fn take(
     // Whoever finds the folder there but no holder in it meets one that is just being taken. Who
     // could not use the same folder took another at the same time: then both give way.
     let text = format!(
-        r#"refuse() {{ grep -qsF {session} "$p/holder" && {{ printf 'taken\n%s\n' "$p"; exit 0; }}; printf 'refused\n'; cat "$p/holder" 2>/dev/null || printf 'another session\njust now\n'; exit 0; }}
+        r#"ours() {{ w=; read -r w _ 2>/dev/null <"$1/holder"; [ "$w" = {session} ]; }}
+refuse() {{ ours "$p" && {{ printf 'taken\n%s\n' "$p"; exit 0; }}; printf 'refused\n'; cat "$p/holder" 2>/dev/null || printf 'another session\njust now\n'; exit 0; }}
 for d in {FOLDERS}; do p="$d"/{name}; [ -d "$p" ] && refuse; done
 for d in {FOLDERS}; do
   p="$d"/{name}
@@ -75,7 +76,7 @@ for d in {FOLDERS}; do
   if mkdir -m 755 -- "$p" 2>/dev/null; then
     if {{ printf '%s\n%s\n' {session}" of $(id -un) on $(uname -n)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$p/holder" && chmod 644 "$p/holder"; }} 2>/dev/null; then
       for e in {FOLDERS}; do
-        if [ -d "$e"/{name} ] && ! grep -qsF {session} "$e"/{name}/holder; then
+        if [ -d "$e"/{name} ] && ! ours "$e"/{name}; then
           rm -f -- "$p/holder"; rmdir -- "$p"; p="$e"/{name}; refuse
         fi
       done
