@@ -176,6 +176,23 @@ fn a_become_that_cannot_be_is_named_before_anything_runs() {
     let out = check("ann").assert_good().out.clone();
     assert!(out.contains("ann, becomes bob (4101)"), "{out}");
     assert!(out.contains("/home/bob/.local/state/comeback"), "{out}");
+    let record = world.text("as-bob.jsonl");
+    let run = [
+        "run",
+        "--record",
+        &record,
+        "--sandbox",
+        "/home/tmp",
+        "--host",
+        "ann",
+        "--reps",
+        "1",
+        "--method",
+        "files-cp",
+    ];
+    let run: Vec<&str> = run.iter().chain(&SMALL).copied().collect();
+    world.run(&run).assert_good();
+    house.assert_empty();
     let out = check("bob").assert_good().out.clone();
     assert!(out.contains("bob (4101), and stays so by env --"), "{out}");
     let run = world.run(&[

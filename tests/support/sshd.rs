@@ -367,7 +367,8 @@ fn output(program: &str, arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-fn speaks(port: u16) -> bool {
+/// Whether an SSH server says its banner on a port of this machine.
+pub fn speaks(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
         return false;
     };
@@ -377,7 +378,7 @@ fn speaks(port: u16) -> bool {
 }
 
 /// All processes below one, by what `/proc` says of their parents.
-fn descendants(root: u32) -> Vec<u32> {
+pub fn descendants(root: u32) -> Vec<u32> {
     let mut parents = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry
@@ -421,7 +422,8 @@ fn is_alive(pid: u32) -> bool {
     })
 }
 
-fn kill(pid: u32) {
+/// Kills a process at once.
+pub fn kill(pid: u32) {
     use rustix::process::{Pid, Signal, kill_process};
 
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
