@@ -98,11 +98,16 @@ impl Sshd {
 
     fn write_config(&self, settings: &str) {
         let path = |name| self.path(name).display().to_string();
+        // Of this word the last value counts.
+        let startups = match settings.contains("MaxStartups") {
+            true => "",
+            false => "MaxStartups 100:30:200\n",
+        };
         let base = format!(
             "{settings}\nListenAddress 127.0.0.1\nPort {}\nHostKey {}\nAuthorizedKeysFile {}\n\
              PidFile none\nUsePAM no\nStrictModes no\nUseDNS no\nPermitRootLogin yes\n\
              PasswordAuthentication no\nKbdInteractiveAuthentication no\n\
-             MaxStartups 100:30:200\nLogLevel VERBOSE\n\
+             {startups}LogLevel VERBOSE\n\
              SetEnv SHLVL=1\n",
             self.port,
             path("host_ed25519"),

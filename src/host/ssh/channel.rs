@@ -58,6 +58,9 @@ pub(super) async fn start(
             START.as_secs()
         ))
     })??;
+    if lease.connection().is_forwarded() {
+        nudge(&write).await;
+    }
     let (stdin, feed) = tokio::io::duplex(STDIN);
     let (output, receiver) = mpsc::channel(MESSAGES);
     let (told, begun) = oneshot::channel();
@@ -98,6 +101,15 @@ pub(super) async fn start(
         stdin: Box::new(stdin),
         output: receiver,
     })
+}
+
+/// Sends a few bytes that mean nothing to a command without a terminal, and get no answer.
+///
+/// The sshd of a jump host sends small packets one at a time (Nagle's algorithm; it sets
+/// `TCP_NODELAY` for sessions only), each when the one before is acknowledged; that is 40 ms late
+/// where nothing goes the other way.
+async fn nudge(write: &ChannelWriteHalf<Msg>) {
+    let _ = write.window_change(80, 24, 0, 0).await;
 }
 
 /// Tells all that the command says, and how it ended.

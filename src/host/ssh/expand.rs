@@ -38,6 +38,22 @@ impl Tokens<'_> {
         variables(&self.tokens(&text)?).map(PathBuf::from)
     }
 
+    /// A jump host, which knows but `%h`, `%n`, `%p` and `%r`.
+    ///
+    /// # Errors
+    /// Another token.
+    pub(super) fn jump(&self, text: &str) -> Result<String, String> {
+        tokens(text, |token| {
+            Ok(match token {
+                'h' => self.host.to_owned(),
+                'n' => self.named.to_owned(),
+                'p' => self.port.to_string(),
+                'r' => self.remote_user.to_owned(),
+                other => return Err(format!("`%{other}` in `{text}` is not known to ssh")),
+            })
+        })
+    }
+
     fn tokens(&self, text: &str) -> Result<String, String> {
         tokens(text, |token| {
             Ok(match token {

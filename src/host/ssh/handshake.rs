@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use russh::client::{self, ChannelOpenHandle, DisconnectReason, Handle, Msg, Session};
 use russh::keys::PublicKeyOrCertificate;
-use russh::{AlgorithmKind, Limits, Preferred, cipher, compression};
+use russh::{AlgorithmKind, ChannelId, ChannelOpenFailure, Limits, Preferred, cipher, compression};
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::io::InspectReader;
 
@@ -22,9 +23,9 @@ use crate::host::HostError;
 const HANDSHAKE: Duration = Duration::from_secs(15);
 /// How often a silent connection is asked whether it is still there: below the time after
 /// which address translators forget one.
-const KEEPALIVE: Duration = Duration::from_secs(20);
-/// So many unanswered ones end it.
-const KEEPALIVES: usize = 3;
+const KEEPALIVE: Duration = Duration::from_secs(15);
+/// So many unanswered ones end it, when the next is due: 45 s after the last word.
+const KEEPALIVES: usize = 2;
 /// New keys at least so often. OpenSSH has no limit of time; an hour, russh's own, has ended
 /// idle connections to servers that do not expect it.
 const REKEY: Duration = Duration::from_hours(12);
@@ -67,6 +68,8 @@ pub(super) struct Watch {
     refused: Heard,
     /// Why the host ended the connection.
     goodbye: Heard,
+    /// Why the host opened no channel, in its own words.
+    unopened: watch::Sender<String>,
 }
 
 impl client::Handler for Watch {
@@ -97,6 +100,18 @@ impl client::Handler for Watch {
         if let DisconnectReason::ReceivedDisconnect(info) = reason {
             self.goodbye.set(plain(&info.message));
         }
+        Ok(())
+    }
+
+    async fn channel_open_failure(
+        &mut self,
+        _channel: ChannelId,
+        _reason: ChannelOpenFailure,
+        description: &str,
+        _language: &str,
+        _session: &mut Session,
+    ) -> Result<(), russh::Error> {
+        self.unopened.send_replace(plain(description));
         Ok(())
     }
 
@@ -184,6 +199,8 @@ pub(super) struct Encrypted {
     pub(super) handle: Handle<Watch>,
     /// What the host said when it ended the connection, if it has.
     pub(super) goodbye: Heard,
+    /// What it said when it opened no channel; told after the refusal itself.
+    pub(super) unopened: watch::Receiver<String>,
 }
 
 /// Exchanges banners and keys, and checks the host's.
@@ -197,10 +214,12 @@ pub(super) async fn handshake(
 ) -> Result<Encrypted, HostError> {
     let config = Arc::new(config(&trust));
     let (refused, goodbye) = (Heard::default(), Heard::default());
+    let (told, unopened) = watch::channel(String::new());
     let watch = Watch {
         trust,
         refused: refused.clone(),
         goodbye: goodbye.clone(),
+        unopened: told,
     };
     let banner = Arc::new(AtomicBool::new(false));
     let stream = InspectReader::new(transport.stream, {
@@ -222,7 +241,13 @@ pub(super) async fn handshake(
     }
     let banner = banner.load(Ordering::Relaxed);
     let (phase, why) = match result {
-        Ok(Ok(handle)) => return Ok(Encrypted { handle, goodbye }),
+        Ok(Ok(handle)) => {
+            return Ok(Encrypted {
+                handle,
+                goodbye,
+                unopened,
+            });
+        }
         Ok(Err(error)) => failure(&error, banner, goodbye.get()),
         Err(_late) if banner => (
             "host key",

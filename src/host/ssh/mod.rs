@@ -11,9 +11,12 @@ mod config;
 mod connection;
 mod expand;
 mod fields;
+mod gate;
 mod handshake;
+mod jump;
 mod keys;
 mod known_hosts;
+mod link;
 mod login;
 mod pool;
 mod preamble;
@@ -43,8 +46,13 @@ pub use target::{Target, TargetError};
 
 /// How long a host may refuse a channel, or lose connections, before a command is given up.
 const CHANNEL: Duration = Duration::from_secs(10);
+/// The same while other commands have its channels. Not for ever: some run as long as the
+/// session.
+const BUSY: Duration = Duration::from_mins(1);
 /// The first pause before it is asked again; each is twice the one before.
 const PAUSE: Duration = Duration::from_millis(100);
+/// The longest one.
+const PAUSE_LONGEST: Duration = Duration::from_secs(1);
 
 /// A host over SSH. It connects by itself when a command needs it.
 pub struct SshHost {
@@ -98,27 +106,26 @@ impl SshHost {
             host: self.named.clone(),
             why: why.to_owned(),
         })?;
-        let mut until = None;
+        let mut asked = None;
         let mut pause = PAUSE;
         let mut lost = false;
         let (channel, lease) = loop {
             let lease = self.pool.lease().await?;
             // The wait for other commands does not count.
-            let until = *until.get_or_insert_with(|| Instant::now() + CHANNEL);
+            let asked = *asked.get_or_insert_with(Instant::now);
             match lease.connection().channel().await {
                 Ok(channel) => break (channel, lease),
-                Err(NoChannel::Full(_)) if Instant::now() + pause < until => {
-                    lease.full();
-                    tokio::time::sleep(pause).await;
-                    pause *= 2;
-                }
                 Err(NoChannel::Full(reason)) => {
-                    lease.full();
-                    return Err(self.down(format!(
-                        "the host opened no channel within {} s ({reason}); is `MaxSessions` \
-                         0 there, or are many commands left behind?",
-                        CHANNEL.as_secs()
-                    )));
+                    let limit = if lease.full() { BUSY } else { CHANNEL };
+                    if asked.elapsed() + pause > limit {
+                        return Err(self.down(format!(
+                            "the host opened no channel within {} s ({reason}); is `MaxSessions` \
+                             very low there, or are many commands left behind?",
+                            limit.as_secs()
+                        )));
+                    }
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(PAUSE_LONGEST);
                 }
                 // It was lost while nobody looked. Nothing has been sent: the command can go
                 // to another one.

@@ -6,9 +6,9 @@
 //! alone; connections are kept and used again. Where a host does not take another login (a
 //! one-time password, a limit of its own), commands share those that there are.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -19,6 +19,10 @@ use crate::host::HostError;
 /// Commands that run at once on a host; servers take 10 on a connection (`MaxSessions`), of
 /// which jobs that were left behind use up some.
 const COMMANDS: usize = 4;
+
+/// Where commands can share a connection, a host that did not let another one in is left alone
+/// for so long: it may ask the operator each time, or count failures.
+const LEFT_ALONE: Duration = Duration::from_mins(1);
 
 /// The connections to a host.
 pub(super) struct Pool {
@@ -44,6 +48,14 @@ struct State {
 struct Used {
     connection: Connection,
     commands: AtomicUsize,
+    /// It had no room for another channel when it was last asked.
+    full: AtomicBool,
+}
+
+impl Used {
+    fn is_free(&self) -> bool {
+        self.commands.load(Ordering::Relaxed) == 0 && !self.full.load(Ordering::Relaxed)
+    }
 }
 
 /// The right to run one command on a connection, until it is dropped.
@@ -82,7 +94,15 @@ impl Pool {
         let permit = permit.await.map_err(closed)?;
         let asked = Instant::now();
         loop {
-            if let Some(used) = self.shared.take(|commands| commands == 0) {
+            if let Some(used) = self.shared.take(Used::is_free) {
+                return Ok(self.leased(used, permit));
+            }
+            if self
+                .shared
+                .failed_since(Instant::now() - LEFT_ALONE)
+                .is_some()
+                && let Some(used) = self.shared.take(|_| true)
+            {
                 return Ok(self.leased(used, permit));
             }
             let gate = tokio::select! {
@@ -91,7 +111,7 @@ impl Pool {
                 gate = self.gate.acquire() => gate.map_err(closed)?,
             };
             // Somebody else may have had the gate meanwhile.
-            if let Some(used) = self.shared.take(|commands| commands == 0) {
+            if let Some(used) = self.shared.take(Used::is_free) {
                 return Ok(self.leased(used, permit));
             }
             let made = match self.shared.failed_since(asked) {
@@ -140,29 +160,43 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the least used connection, if it will do.
-    fn take(&self, will_do: impl Fn(usize) -> bool) -> Option<Arc<Used>> {
+    /// Takes the least used connection of those that will do.
+    fn take(&self, will_do: impl Fn(&Used) -> bool) -> Option<Arc<Used>> {
         let mut state = self.lock();
         state.connections.retain(|used| !used.connection.is_lost());
         let used = state
             .connections
             .iter()
+            .filter(|used| will_do(used))
             .min_by_key(|used| used.commands.load(Ordering::Relaxed))?;
         // The lock orders all counting up; counting down needs no order.
-        if !will_do(used.commands.load(Ordering::Relaxed)) {
-            return None;
-        }
         used.commands.fetch_add(1, Ordering::Relaxed);
         Some(Arc::clone(used))
     }
 
+    /// Takes a new connection in; one that is full of what commands have left behind, and used
+    /// by nobody, is replaced by it.
     fn add(&self, connection: Connection) -> Arc<Used> {
         let used = Arc::new(Used {
             connection,
             commands: AtomicUsize::new(1),
+            full: AtomicBool::new(false),
         });
-        self.lock().connections.push(Arc::clone(&used));
+        let mut state = self.lock();
+        state
+            .connections
+            .retain(|used| used.is_free() || used.commands.load(Ordering::Relaxed) > 0);
+        state.connections.push(Arc::clone(&used));
+        state.failed = None;
         used
+    }
+
+    fn has_failed_within(&self, time: Duration) -> bool {
+        let state = self.lock();
+        state
+            .failed
+            .as_ref()
+            .is_some_and(|(when, _)| when.elapsed() < time)
     }
 
     /// What another caller met while this one was waiting for its turn: no need to wait for
@@ -181,13 +215,16 @@ impl Lease {
 
     /// The command is over and its channel closed.
     pub(super) fn done(mut self) {
+        self.used.full.store(false, Ordering::Relaxed);
         self.reusable = true;
     }
 
-    /// The host opened no further channel. A connection that nobody else uses is full of what
-    /// commands have left behind, and stays so.
-    pub(super) fn full(mut self) {
-        self.reusable = self.used.commands.load(Ordering::Relaxed) > 1;
+    /// The host opened no further channel. True where others use the connection: there may be
+    /// room when one of them is done.
+    pub(super) fn full(mut self) -> bool {
+        self.used.full.store(true, Ordering::Relaxed);
+        self.reusable = true;
+        self.used.commands.load(Ordering::Relaxed) > 1
     }
 
     /// The connection does not answer. Idle ones, which nobody has looked at since, are no

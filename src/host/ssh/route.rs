@@ -8,6 +8,7 @@ use ssh2_config::HostParams;
 use super::config::Config;
 use super::expand::{self, Tokens};
 use super::fields::Fields;
+use super::jump;
 use super::known_hosts::Names;
 use super::ssh_config::{Asked, File};
 use super::target::Target;
@@ -29,6 +30,8 @@ pub(super) struct Route {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) user: String,
+    /// The hosts through which it is reached, in order; they have none of their own.
+    pub(super) jumps: Vec<Route>,
     pub(super) family: Family,
     /// Limit of the TCP connection.
     pub(super) connect: Duration,
@@ -71,11 +74,19 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 impl Route {
-    /// Looks a target up. Reads files: not for an async task.
+    /// Looks a target up, and all hosts on the way to it. Reads files: not for an async task.
     ///
     /// # Errors
     /// What is wrong with the configuration, or not followed yet, by name.
     pub(super) fn resolve(target: &Target, config: &Config) -> Result<Self, String> {
+        jump::resolve(target, config)
+    }
+
+    /// Looks a target up, and the names of the jump hosts before it.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration, or not followed yet, by name.
+    pub(super) fn alone(target: &Target, config: &Config) -> Result<(Self, Vec<Target>), String> {
         let file = match &config.file {
             Some(path) => Some(File::read(path, config.home.as_deref())?),
             None => None,
@@ -131,7 +142,16 @@ impl Route {
         let given = params.and_then(|params| params.identity_file.as_deref());
         let identities = identities(given, &tokens)?;
         let agent = agent(fields.first("IdentityAgent"), config, &tokens)?;
-        Ok(Self {
+        let given = params.and_then(|params| params.proxy_jump.as_deref());
+        let jumps = jump::parse(given, &tokens)?;
+        if !jumps.is_empty() && fields.all("ProxyCommand").is_some() {
+            return Err(
+                "both `ProxyCommand none` and `ProxyJump` in the ssh configuration concern this \
+                 host; write `ProxyJump none` in place of the first, or leave it out"
+                    .to_owned(),
+            );
+        }
+        let route = Self {
             shown: target.to_string(),
             named: target.name.clone(),
             family: family(fields.first("AddressFamily"))?,
@@ -148,11 +168,13 @@ impl Route {
             pubkey: params.and_then(|params| params.pubkey_authentication) != Some(false),
             handshake_notes: handshake_notes(params),
             login_notes: login_notes(params, &fields),
+            jumps: Vec::new(),
             names,
             host,
             port,
             user,
-        })
+        };
+        Ok((route, jumps))
     }
 
     /// The command line with which the operator reaches the same host.
@@ -185,11 +207,6 @@ fn refuse(params: Option<&HostParams>, fields: &Fields) -> Result<(), String> {
     let Some(params) = params else {
         return Ok(());
     };
-    if let Some(jumps) = &params.proxy_jump
-        && !matches!(jumps.as_slice(), [only] if only.eq_ignore_ascii_case("none"))
-    {
-        return not_yet("ProxyJump", &jumps.join(","));
-    }
     if let Some(address) = &params.bind_address {
         return not_yet("BindAddress", address);
     }
@@ -377,8 +394,6 @@ mod tests {
     #[test]
     fn what_is_not_followed_is_refused_by_name_where_it_concerns_the_host() {
         for setting in [
-            "ProxyJump bastion",
-            "ProxyJump a@b:22,c",
             "ProxyCommand nc %h %p",
             "CanonicalizeHostname yes",
             "KnownHostsCommand /bin/keys",
@@ -395,13 +410,6 @@ mod tests {
         }
         let none = "Host *\nProxyJump none\nProxyCommand none\nCanonicalizeHostname no\n";
         assert!(resolve(none, "nas").is_ok());
-    }
-
-    #[test]
-    fn a_proxy_may_be_switched_off_for_one_host() {
-        let text = "Host nas\nProxyJump none\nHost *\nProxyJump bastion\n";
-        assert!(resolve(text, "nas").is_ok());
-        assert!(resolve(text, "other").is_err());
     }
 
     #[test]

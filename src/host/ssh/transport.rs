@@ -1,58 +1,116 @@
-//! From a name to a TCP connection.
+//! From a name to a stream of bytes: a TCP connection, or one through a jump host.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_util::either::Either;
 
+use super::connection::{Connection, NoWay};
+use super::gate::{self, Entry};
+use super::link::{Grip, Link, Stream, UNTAKEN};
 use super::route::{Family, Route};
 use crate::host::HostError;
 
 /// The longest wait for the name service.
 const RESOLVE: Duration = Duration::from_secs(10);
-/// Data that nobody acknowledges for so long ends the connection: the same time after which
-/// unanswered keepalives do.
-#[cfg(target_os = "linux")]
-const UNACKNOWLEDGED: Duration = Duration::from_secs(80);
 
 /// An open connection.
 pub(super) struct Transport {
-    pub(super) stream: TcpStream,
-    /// How long the handshake of TCP took: about one round trip.
+    pub(super) stream: Link,
+    /// How long it took to be opened, the handshake of TCP: about one round trip.
     pub(super) round_trip: Duration,
 }
 
-/// Resolves the host's name and connects to the first address that answers.
+/// What is kept of a transport while it is used.
+pub(super) struct Hold {
+    pub(super) grip: Grip,
+    /// Until the login is over.
+    pub(super) _entry: Entry,
+    /// The server, in words that no other has.
+    pub(super) server: String,
+}
+
+/// Reaches a host: at the first address of its name that answers, or through a jump host.
 ///
 /// # Errors
 /// [`HostError::Down`] in phase `resolve` or `connect`.
-pub(super) async fn connect(route: &Route) -> Result<Transport, HostError> {
+pub(super) async fn connect(
+    route: &Route,
+    via: Option<&Connection>,
+) -> Result<(Transport, Hold), HostError> {
+    match via {
+        None => direct(route).await,
+        Some(via) => through(route, via).await,
+    }
+}
+
+async fn direct(route: &Route) -> Result<(Transport, Hold), HostError> {
     let addresses = resolve(route).await?;
-    let until = Instant::now() + route.connect;
+    let mut left = route.connect;
     let mut failures = Vec::new();
     for (index, address) in addresses.iter().enumerate() {
+        let server = address.to_string();
+        let entry = gate::enter(&server).await;
         // Each address gets its share of the time that is left, so that one that never answers
         // does not take the turn of the others.
-        let left = until.saturating_duration_since(Instant::now());
         let share = left / u32::try_from(addresses.len() - index).unwrap_or(1);
         let started = Instant::now();
         let failure = match timeout(share, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => match tune(&stream) {
                 Ok(()) => {
-                    return Ok(Transport {
-                        stream,
-                        round_trip: started.elapsed(),
-                    });
+                    let stream = Either::Left(stream);
+                    return Ok(opened(stream, started.elapsed(), entry, server));
                 }
                 Err(error) => error.to_string(),
             },
             Ok(Err(error)) => error.to_string(),
             Err(_late) => format!("no answer within {:.1} s", share.as_secs_f64()),
         };
+        left = left.saturating_sub(started.elapsed());
         failures.push(format!("{address}: {failure}"));
     }
     Err(down(route, "connect", failures.join("; ")))
+}
+
+async fn through(route: &Route, via: &Connection) -> Result<(Transport, Hold), HostError> {
+    let (host, port) = (route.host.as_str(), route.port);
+    let server = format!("{} {host}:{port}", via.server());
+    let entry = gate::enter(&server).await;
+    let started = Instant::now();
+    let stream = via.forward(host, port, route.connect).await;
+    let stream = stream.map_err(|why| {
+        let jump = via.shown();
+        let why = match why {
+            NoWay::Refused(said) => format!(
+                "the jump host {jump} forwards no connection to {host}:{port} ({said}); is \
+                 AllowTcpForwarding off there, or is the key or PermitOpen restricted?"
+            ),
+            NoWay::Unreachable(said) => {
+                format!("the jump host {jump} does not reach {host}:{port}: {said}")
+            }
+            NoWay::Late => format!(
+                "no connection from the jump host {jump} to {host}:{port} within {} s",
+                route.connect.as_secs()
+            ),
+            NoWay::Lost(why) => format!("the jump host {jump}: {why}"),
+        };
+        down(route, "connect", why)
+    })?;
+    let stream = Either::Right(stream);
+    Ok(opened(stream, started.elapsed(), entry, server))
+}
+
+fn opened(stream: Stream, round_trip: Duration, entry: Entry, server: String) -> (Transport, Hold) {
+    let (stream, grip) = Link::new(stream);
+    let transport = Transport { stream, round_trip };
+    let hold = Hold {
+        grip,
+        _entry: entry,
+        server,
+    };
+    (transport, hold)
 }
 
 async fn resolve(route: &Route) -> Result<Vec<SocketAddr>, HostError> {
@@ -90,7 +148,7 @@ async fn resolve(route: &Route) -> Result<Vec<SocketAddr>, HostError> {
 }
 
 /// Without `TCP_NODELAY` every command would take 40 ms longer (Nagle's algorithm against
-/// delayed acknowledgements). The time-outs end a connection whose other end has gone while
+/// delayed acknowledgements). The time-out ends a connection whose other end has gone while
 /// something is being written, when SSH's own keepalive has no turn.
 fn tune(stream: &TcpStream) -> std::io::Result<()> {
     use rustix::net::sockopt;
@@ -98,7 +156,7 @@ fn tune(stream: &TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     sockopt::set_socket_keepalive(stream, true)?;
     #[cfg(target_os = "linux")]
-    sockopt::set_tcp_user_timeout(stream, UNACKNOWLEDGED.as_millis() as u32)?;
+    sockopt::set_tcp_user_timeout(stream, UNTAKEN.as_millis() as u32)?;
     Ok(())
 }
 
