@@ -33,6 +33,8 @@ const QUIET_LONGEST: Duration = Duration::from_secs(3);
 
 /// A connection on which channels can be opened.
 pub(super) struct Connection {
+    /// Whether a command of any length can be asked for on it.
+    pub(super) long_commands: bool,
     handle: Handle<Watch>,
     goodbye: Heard,
     unopened: watch::Receiver<String>,
@@ -87,11 +89,13 @@ impl Connection {
         let (mut encrypted, round_trip, hold) = encrypted(route, via.as_deref()).await?;
         login::login(route, &mut encrypted).await?;
         let Encrypted {
+            long_commands,
             handle,
             goodbye,
             unopened,
         } = encrypted;
         Ok(Self {
+            long_commands,
             handle,
             goodbye,
             unopened,

@@ -1,8 +1,7 @@
 //! From a TCP connection to an encrypted one with a host whose key is known.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use russh::client::{self, ChannelOpenHandle, DisconnectReason, Handle, Msg, Session};
@@ -29,6 +28,9 @@ const KEEPALIVES: usize = 2;
 /// New keys at least so often. OpenSSH has no limit of time; an hour, russh's own, has ended
 /// idle connections to servers that do not expect it.
 const REKEY: Duration = Duration::from_hours(12);
+
+/// So much of what comes first is looked at for the server's name.
+const HEAD: usize = 8 << 10;
 
 /// AES-GCM first: with hardware AES, twice as fast as `ChaCha20`.
 const CIPHERS: &[cipher::Name] = &[
@@ -196,6 +198,9 @@ impl client::Handler for Watch {
 
 /// An encrypted connection, before the login.
 pub(super) struct Encrypted {
+    /// Whether the server takes a command of any length, as OpenSSH's does; Dropbear's takes
+    /// 9000 bytes.
+    pub(super) long_commands: bool,
     pub(super) handle: Handle<Watch>,
     /// What the host said when it ended the connection, if it has.
     pub(super) goodbye: Heard,
@@ -221,14 +226,20 @@ pub(super) async fn handshake(
         goodbye: goodbye.clone(),
         unopened: told,
     };
-    let banner = Arc::new(AtomicBool::new(false));
+    let server = Arc::new(OnceLock::new());
     let stream = InspectReader::new(transport.stream, {
-        let banner = Arc::clone(&banner);
-        let mut seen = false;
+        let server = Arc::clone(&server);
+        let mut head = Vec::new();
         move |bytes: &[u8]| {
-            if !seen && bytes.windows(4).any(|four| four == b"SSH-") {
-                seen = true;
-                banner.store(true, Ordering::Relaxed);
+            // Lines may come before it (RFC 4253, section 4.2).
+            if server.get().is_none() && head.len() < HEAD {
+                head.extend(bytes.iter().take(HEAD));
+                let mut lines = head.split_inclusive(|&byte| byte == b'\n');
+                if let Some(line) =
+                    lines.find(|line| line.starts_with(b"SSH-") && line.ends_with(b"\n"))
+                {
+                    let _ = server.set(String::from_utf8_lossy(line).into_owned());
+                }
             }
         }
     });
@@ -239,10 +250,12 @@ pub(super) async fn handshake(
             why,
         });
     }
-    let banner = banner.load(Ordering::Relaxed);
+    let banner = server.get().is_some();
     let (phase, why) = match result {
         Ok(Ok(handle)) => {
+            let server = server.get().map_or("", String::as_str);
             return Ok(Encrypted {
+                long_commands: server.contains("OpenSSH"),
                 handle,
                 goodbye,
                 unopened,

@@ -102,10 +102,7 @@ impl Host for SshHost {
 
 impl SshHost {
     async fn run(&self, script: &str) -> Result<Channel, HostError> {
-        let line = quote::command(&with_environment(script)).map_err(|why| HostError::Refused {
-            host: self.named.clone(),
-            why: why.to_owned(),
-        })?;
+        let script = with_environment(script);
         let mut asked = None;
         let mut pause = PAUSE;
         let mut lost = false;
@@ -139,7 +136,12 @@ impl SshHost {
                 }
             }
         };
-        channel::start(channel, line, lease)
+        let long = lease.connection().long_commands;
+        let asked = quote::asked(&script, long).map_err(|why| HostError::Refused {
+            host: self.named.clone(),
+            why: why.to_owned(),
+        })?;
+        channel::start(channel, asked, lease)
             .await
             .map_err(|error| match error {
                 NotStarted::Refused(why) => HostError::Refused {
