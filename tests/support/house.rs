@@ -3,6 +3,7 @@
 #![cfg(test)]
 #![allow(dead_code, reason = "several test programs use it, each in part")]
 
+use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
@@ -69,9 +70,9 @@ impl House {
                 Some(own) => at("bin").join(own).display().to_string(),
                 None => (*shell).to_owned(),
             };
-            passwd.push_str(&format!("{name}:x:{id}:{id}::/home/{name}:{shell}\n"));
-            shadow.push_str(&format!("{name}:*:19000:0:99999:7:::\n"));
-            group.push_str(&format!("{name}:x:{id}:\n"));
+            writeln!(passwd, "{name}:x:{id}:{id}::/home/{name}:{shell}").unwrap();
+            writeln!(shadow, "{name}:*:19000:0:99999:7:::").unwrap();
+            writeln!(group, "{name}:x:{id}:").unwrap();
             let home = at("home").join(name);
             fs::create_dir(&home).unwrap();
             chown(&home, Some(id), Some(id)).unwrap();
@@ -117,13 +118,15 @@ impl House {
         fs::create_dir_all(self.world.path("home/.ssh")).unwrap();
         let mut config = String::new();
         for user in &self.users {
-            config.push_str(&format!(
+            writeln!(
+                config,
                 "Host {user}\n  HostName 127.0.0.1\n  Port {}\n  User {user}\n  IdentityFile {}\n  \
-                 IdentitiesOnly yes\n  UserKnownHostsFile {}\n",
+                 IdentitiesOnly yes\n  UserKnownHostsFile {}",
                 self.sshd.port(),
                 self.sshd.key().display(),
                 self.sshd.known_hosts().display(),
-            ));
+            )
+            .unwrap();
         }
         fs::write(self.world.path("home/.ssh/config"), config).unwrap();
     }

@@ -185,10 +185,12 @@ mod tests {
                     .unwrap();
                 let mut stdin = child.stdin.take().unwrap();
                 let (text, _) = asked.first.split_at(asked.first.len() - 1);
-                let _ = match whole {
-                    true => stdin.write_all(&[&asked.first, &b"the rest\0"[..]].concat()),
-                    false => stdin.write_all(text),
+                let sent = if whole {
+                    [&asked.first, &b"the rest\0"[..]].concat()
+                } else {
+                    text.to_vec()
                 };
+                let _ = stdin.write_all(&sent);
                 drop(stdin);
                 let got = child.wait_with_output().unwrap();
                 let expected: &[u8] = if whole {
