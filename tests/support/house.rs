@@ -90,7 +90,8 @@ impl House {
         let prelude = format!(
             "for f in passwd shadow group sudoers; do [ ! -e /etc/$f ] || mount --bind {here}/$f /etc/$f; done\n\
              mount --bind {here}/home /home\nmount --bind {here}/lib /var/lib\n\
-             mount -t tmpfs -o mode=755 tmpfs /run\nmkdir /run/sshd\nmkdir -m 1777 /run/lock\n{}\n",
+             mount -t tmpfs -o mode=755 tmpfs /run\nmkdir /run/sshd\nmkdir -m 1777 /run/lock\n\
+             mount -t tmpfs -o mode=1777 tmpfs /dev/shm\n{}\n",
             plan.prelude
         );
         let settings = format!(
