@@ -34,6 +34,8 @@ const QUIET_LONGEST: Duration = Duration::from_secs(3);
 
 /// A connection on which channels can be opened.
 pub(super) struct Connection {
+    /// Whether a command of any length can be asked for on it.
+    pub(super) long_commands: bool,
     handle: Handle<Watch>,
     goodbye: Heard,
     unopened: watch::Receiver<String>,
@@ -93,12 +95,14 @@ impl Connection {
                 result => result?,
             }
             let Encrypted {
+                long_commands,
                 handle,
                 goodbye,
                 unopened,
                 ..
             } = encrypted;
             return Ok(Self {
+                long_commands,
                 handle,
                 goodbye,
                 unopened,
