@@ -24,6 +24,7 @@ mod lines;
 mod login;
 mod methods;
 mod notes;
+mod offering;
 mod offers;
 mod patience;
 mod policy;
