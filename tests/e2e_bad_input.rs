@@ -259,17 +259,52 @@ fn a_refused_login_is_named_with_what_was_tried() {
 }
 
 #[test]
-fn one_host_that_cannot_be_reached_keeps_all_others_from_being_touched() {
+fn one_host_that_cannot_be_reached_is_told_and_holds_up_no_other() {
     let world = World::new();
-    let run = [
-        "--host",
-        "local",
-        "--host",
-        "no-such-host.invalid",
-        "--method",
-        "files-cp",
-    ];
-    refused(&world, 3, &run, &["no-such-host.invalid"]);
+    let hosts = ["--host", "local", "--host", "no-such-host.invalid"];
+    let run = [&hosts[..], &["--method", "files-cp", "--reps", "1"]].concat();
+    let (ended, recording) = world.session("a.jsonl", &run);
+    assert_eq!(ended.code, 3, "{}", ended.err);
+    assert!(
+        ended
+            .err
+            .lines()
+            .any(|line| line.starts_with("comeback: no-such-host.invalid: resolve: ")),
+        "{}",
+        ended.err
+    );
+    assert_eq!(recording.ends(), ["ok"]);
+    let down = recording.state("host", "down").next().unwrap();
+    assert_eq!(
+        (&down["host"], &down["phase"]),
+        (&"no-such-host.invalid".into(), &"resolve".into())
+    );
+    let end = recording.of("end").last().unwrap();
+    let reason = events::text(end, "reason");
+    assert!(
+        reason.starts_with("1 of 1 runs done and verified; not connected: no-such-host.invalid"),
+        "{reason}"
+    );
+    world.assert_empty();
+    // Where no host is left, nothing runs.
+    let alone = ["--host", "no-such-host.invalid", "--method", "files-cp"];
+    refused(&world, 3, &alone, &["no-such-host.invalid"]);
+    let check = world.run(&[&["check"], &hosts[..], &["--method", "files-cp"]].concat());
+    assert_eq!(check.code, 3, "{}", check.err);
+    for line in [
+        "local\n  system",
+        "no-such-host.invalid\n  down        resolve: ",
+    ] {
+        assert!(check.out.contains(line), "{line:?}: {}", check.out);
+    }
+    let left = world.run(&[&["recover"], &hosts[..]].concat());
+    assert_eq!(left.code, 3, "{}", left.err);
+    assert_eq!(left.out, "local: nothing is left\n");
+    assert!(
+        left.err.contains("no-such-host.invalid: resolve"),
+        "{}",
+        left.err
+    );
 }
 
 #[test]

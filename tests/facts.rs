@@ -48,6 +48,8 @@ async fn a_machine_is_told_in_one_round_trip() {
         assert!(!facts.system.is_empty() && !facts.cpu.is_empty());
         assert!(facts.kernel.starts_with("Linux "), "{}", facts.kernel);
         assert!(facts.cpus >= 1);
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+        assert_eq!(facts.machine, boot.trim());
         assert!(facts.memory.0 > 1 << 26);
         let me = std::process::Command::new("id").arg("-u").output().unwrap();
         assert_eq!(

@@ -43,6 +43,7 @@ pub(super) async fn probe(
     let info = HostInfo {
         name: name.to_owned(),
         address: host.address(),
+        login: host.login(),
         facts: known,
     };
     Ok(Connected {
@@ -60,7 +61,7 @@ pub(super) async fn all(
     paths: &[String],
 ) -> (Hosts, Missing) {
     let mut joins = JoinSet::new();
-    for name in names {
+    for name in names.clone() {
         let (context, tools, paths) = (Arc::clone(context), tools.to_vec(), paths.to_vec());
         joins.spawn(async move {
             let connected = probe(&context, &name, &tools, &paths).await;
@@ -68,10 +69,21 @@ pub(super) async fn all(
         });
     }
     let (mut hosts, mut missing) = (Hosts::new(), Missing::new());
-    for (name, connected) in joins.join_all().await {
-        match connected {
-            Ok(known) => drop(hosts.insert(name, known)),
-            Err(why) => drop(missing.insert(name, why)),
+    while let Some(joined) = joins.join_next().await {
+        match joined {
+            Ok((name, Ok(known))) => {
+                hosts.insert(name, known);
+            }
+            Ok((name, Err(why))) => {
+                missing.insert(name, why);
+            }
+            Err(_broken) => {}
+        }
+    }
+    for host in names {
+        if !hosts.contains_key(&host) && !missing.contains_key(&host) {
+            let why = "comeback itself broke off while it was connected".to_owned();
+            missing.insert(host.clone(), HostError::Refused { host, why });
         }
     }
     (hosts, missing)

@@ -40,18 +40,26 @@ async fn give_back(shared: &Shared, host: &str, opened: Opened) {
     for locked in opened.locks {
         unlock(shared, host, &locked).await;
     }
-    if let Some(keeper) = opened.keeper {
-        keeper.close().await;
-    }
     let Some(supervisor) = shared.supervisors.get(host) else {
         return;
     };
     // What is still out must be found again from the host alone.
-    let open = match journal::read(supervisor.host().as_ref(), supervisor.dir()).await {
+    let open = journal::read(supervisor.host().as_ref(), supervisor.dir()).await;
+    if let Err(why) = &open {
+        shared.lost_by(host, why);
+        if shared.is_gone(host) {
+            warn(shared, host, format!("{why}; {}", recover(host)));
+            return;
+        }
+    }
+    if let Some(keeper) = opened.keeper {
+        keeper.close().await;
+    }
+    let journal = match open {
         Ok(open) if open.is_empty() => Journal::Remove,
         _ => Journal::Keep,
     };
-    if let Err(why) = supervisor.finish(open).await {
+    if let Err(why) = supervisor.finish(journal).await {
         warn(shared, host, format!("the state folder stays: {why}"));
     }
 }

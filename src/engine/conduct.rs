@@ -82,7 +82,7 @@ impl Sitting {
             self.hosts,
             self.confirmed,
             teller.clone(),
-            self.control.clone(),
+            self.control,
         );
         for (host, why) in &self.missing {
             shared.down(host, why);
@@ -99,7 +99,7 @@ impl Sitting {
                 outcome
             }
         };
-        let end = outcome.end(self.control.is_stopped());
+        let end = outcome.end();
         teller.tell(What::End(end.clone()));
         match teller.commit().await {
             Ok(()) => end,

@@ -114,7 +114,10 @@ impl Course {
         loop {
             let stopped = control.is_stopped();
             if stopped {
-                self.queues.leave(|job, _| !matches!(job, Job::Close(_)));
+                let rest = self.queues.leave(|job, _| !matches!(job, Job::Close(_)));
+                if rest.iter().any(|job| matches!(job, Job::Run(_))) {
+                    self.outcome.stopped();
+                }
             }
             let paused = *pauses.borrow_and_update();
             while let Some((job, turn)) =

@@ -17,6 +17,8 @@ pub(super) struct Outcome {
     /// Something that a good run made could not be taken away.
     left: bool,
     exit: i32,
+    /// A stop kept runs from being done.
+    stopped: bool,
     troubles: Vec<String>,
     not_started: usize,
 }
@@ -29,6 +31,7 @@ impl Outcome {
             proved: true,
             left: false,
             exit: 0,
+            stopped: false,
             troubles: Vec::new(),
             not_started: 0,
         }
@@ -42,7 +45,7 @@ impl Outcome {
                 self.proved &= ended.proved;
                 self.left |= ended.exit != 0;
             }
-            EndState::Stopped => self.exit = self.exit.max(130),
+            EndState::Stopped => self.stopped(),
             EndState::Failed | EndState::Lost => {
                 let why = ended.cause.as_deref().unwrap_or("no reason is known");
                 self.trouble(ended.exit.max(1), format!("{name} {}: {why}", ended.end));
@@ -56,13 +59,19 @@ impl Outcome {
         self.troubles.push(text);
     }
 
+    /// The operator kept runs from being done.
+    pub fn stopped(&mut self) {
+        self.exit = self.exit.max(130);
+        self.stopped = true;
+    }
+
     /// So many more runs are not going to be started.
     pub fn not_started(&mut self, runs: usize) {
         self.not_started += runs;
     }
 
     /// The end. The highest exit code of all that applies.
-    pub fn end(&self, stopped: bool) -> End {
+    pub fn end(&self) -> End {
         let (good, total) = (self.good, self.total);
         let unproved = good > 0 && !self.proved;
         let verified = if good > 0 && self.proved {
@@ -70,7 +79,7 @@ impl Outcome {
         } else {
             ""
         };
-        let mut says = vec![if stopped {
+        let mut says = vec![if self.stopped {
             format!("stopped after {good} of {total} runs")
         } else {
             format!("{good} of {total} runs done{verified}")
@@ -93,7 +102,7 @@ impl Outcome {
         }
         let odd = i32::from(unproved || self.left);
         End {
-            exit: self.exit.max(odd).max(if stopped { 130 } else { 0 }),
+            exit: self.exit.max(odd),
             reason: says.join("; "),
         }
     }
@@ -118,10 +127,10 @@ mod tests {
         for _ in 0..4 {
             outcome.ran("nas: run 1", &ended(EndState::Ok, 0, true));
         }
-        assert_eq!(outcome.end(false).reason, "4 of 6 runs done and verified");
+        assert_eq!(outcome.end().reason, "4 of 6 runs done and verified");
         outcome.ran("nas: run 5", &ended(EndState::Failed, 1, false));
         outcome.not_started(1);
-        let end = outcome.end(false);
+        let end = outcome.end();
         assert_eq!(
             (end.exit, end.reason.as_str()),
             (
@@ -138,20 +147,26 @@ mod tests {
         outcome.trouble(4, "nas: dir:/srv is in use".to_owned());
         outcome.trouble(3, "could not open tin: connect: refused".to_owned());
         outcome.ran("run 3", &ended(EndState::Failed, 1, false));
-        assert_eq!(outcome.end(false).exit, 4);
-        assert_eq!(outcome.end(true).exit, 130);
+        assert_eq!(outcome.end().exit, 4);
+        outcome.ran("run 2", &ended(EndState::Stopped, 130, false));
+        let end = outcome.end();
+        assert_eq!(end.exit, 130);
+        assert!(
+            end.reason
+                .starts_with("stopped after 0 of 3 runs; nas: dir:/srv is in use")
+        );
     }
 
     #[test]
     fn what_was_not_verified_or_stays_is_no_success() {
         let mut outcome = Outcome::new(1);
         outcome.ran("run 1", &ended(EndState::Ok, 0, false));
-        let end = outcome.end(false);
+        let end = outcome.end();
         assert_eq!(end.exit, 1);
         assert_eq!(end.reason, "1 of 1 runs done; not all were verified");
         let mut outcome = Outcome::new(1);
         outcome.ran("run 1", &ended(EndState::Warnings, 1, true));
-        let end = outcome.end(false);
+        let end = outcome.end();
         assert_eq!(end.exit, 1);
         assert!(end.reason.ends_with("not everything could be taken away"));
     }

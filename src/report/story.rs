@@ -14,8 +14,10 @@ pub fn story(session: &Session) -> String {
     let total = session.runs.len();
     for (at, run) in session.runs.iter().enumerate() {
         head(&mut text, session, run, at + 1, total);
+        let binding = session.binding(&run.binding);
+        let host = binding.map_or("", |binding| binding.host());
         for step in &run.steps {
-            step_of(&mut text, session, step);
+            step_of(&mut text, session, host, step);
         }
         text.push('\n');
     }
@@ -41,8 +43,14 @@ fn head(text: &mut String, session: &Session, run: &RunView, at: usize, total: u
     );
 }
 
-fn step_of(text: &mut String, session: &Session, step: &StepView) {
+/// A step; where it is not on the host of its run, which one that is stands with it.
+fn step_of(text: &mut String, session: &Session, run_host: &str, step: &StepView) {
     let planned = &step.planned;
+    let host = if planned.host == run_host {
+        String::new()
+    } else {
+        format!(" on {}", clean(&planned.host))
+    };
     let begin = step
         .started
         .map_or_else(|| "·".to_owned(), |t| format!("{:.3} s", t.seconds()));
@@ -59,7 +67,7 @@ fn step_of(text: &mut String, session: &Session, step: &StepView) {
     let name = clean(&planned.name);
     let _ = writeln!(
         text,
-        "  {sign} {:<8} {name}{took}{end}  (at {begin})",
+        "  {sign} {:<8} {name}{host}{took}{end}  (at {begin})",
         planned.phase
     );
     if let Some(destroys) = &planned.destroys {

@@ -309,13 +309,24 @@ impl Session {
             .or_else(|| Some(&self.step_view(note.step.as_ref()?)?.planned.run))
     }
 
-    /// The run that goes on; the last one that ended where none does.
+    /// The runs that go on, the one that began first in front.
+    #[must_use]
+    pub fn current_runs(&self) -> Vec<&RunView> {
+        let going = |view: &&RunView| view.state == RunStage::Running;
+        let mut all: Vec<&RunView> = self.runs.iter().filter(going).collect();
+        all.sort_by_key(|view| view.started);
+        all
+    }
+
+    /// The run to look at where none is chosen: of those that go on the one that began first, so
+    /// that it stays the same until it ends; where none goes on, the one that began last.
     #[must_use]
     pub fn current_run(&self) -> Option<&RunView> {
-        self.runs
-            .iter()
-            .find(|view| view.state == RunStage::Running)
-            .or_else(|| self.runs.iter().rev().find(|view| view.started.is_some()))
+        let begun = || self.runs.iter().filter(|view| view.started.is_some());
+        self.current_runs()
+            .first()
+            .copied()
+            .or_else(|| begun().max_by_key(|view| view.started))
     }
 
     /// A binding of the plan.

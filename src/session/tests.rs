@@ -262,6 +262,68 @@ fn a_whole_recording_has_nothing_to_warn_about() {
 }
 
 #[test]
+fn the_run_that_is_followed_stays_until_it_ends() {
+    let mut story = Story::new();
+    let (a, b) = (story.binding("a", "h1"), story.binding("b", "h2"));
+    let first = story.run(&a, "full");
+    let second = story.run(&b, "full");
+    let current = |story: &Story| {
+        let mut story_of_it = story.events();
+        // In the plan the later ones stand before the earlier ones.
+        if let What::Header(header) = &mut story_of_it[0].what {
+            header.plan.runs.reverse();
+        }
+        let session = fold(&story_of_it);
+        let going: Vec<RunId> = session
+            .current_runs()
+            .iter()
+            .map(|run| run.run.clone())
+            .collect();
+        (session.current_run().unwrap().run.clone(), going)
+    };
+    assert_eq!(
+        current(&story),
+        (first.clone(), vec![first.clone(), second.clone()])
+    );
+    story.done(&first, EndState::Ok);
+    let third = story.run(&a, "full");
+    assert_eq!(
+        current(&story),
+        (second.clone(), vec![second.clone(), third.clone()])
+    );
+    story.done(&second, EndState::Failed);
+    assert_eq!(current(&story), (third.clone(), vec![third.clone()]));
+    story.done(&third, EndState::Ok);
+    assert_eq!(current(&story), (third, vec![]));
+}
+
+#[test]
+fn a_run_that_was_refused_is_over_though_it_never_began() {
+    let mut story = Story::new();
+    let a = story.binding("a", "h1");
+    let run = RunId("r9".to_owned());
+    story.tell(What::Run(crate::event::RunChange {
+        run: run.clone(),
+        state: RunState::Ended {
+            end: EndState::Failed,
+            cause: Some("could not open h1".to_owned()),
+        },
+    }));
+    story.header.plan.runs.push(crate::event::PlannedRun {
+        run: run.clone(),
+        binding: a,
+        rep: 1,
+    });
+    let session = story.session();
+    let row = &Tally::of(&session).rows[0];
+    assert_eq!(
+        (row.states.as_slice(), row.times.len()),
+        (&[EndState::Failed][..], 0)
+    );
+    assert!(session.current_run().is_none() && session.current_runs().is_empty());
+}
+
+#[test]
 fn an_early_end_says_what_was_going_on() {
     let mut story = Story::new();
     let a = story.binding("files-tar", "h1");

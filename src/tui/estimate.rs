@@ -1,5 +1,6 @@
 //! How long still, and how fast: from what this session has measured, never from a guess.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::event::{EndState, Nanos, Progress};
@@ -18,34 +19,38 @@ pub struct Left {
 }
 
 /// How long the session still takes: for each run to come the median of the earlier good runs of
-/// the same binding. Nothing as long as one of them has none.
+/// the same binding, each machine on its own. Nothing as long as one of them has none.
 #[must_use]
 pub fn session_left(session: &Session, now: Nanos) -> Option<Left> {
-    let open = || {
-        session
-            .runs
-            .iter()
-            .filter(|run| !matches!(run.state, RunStage::Ended(..)))
-    };
-    // After a run that did not end well nobody knows what comes.
-    let is_broken = session
-        .current_run()
-        .is_some_and(|run| matches!(run.state, RunStage::Ended(end, _) if !end.is_good()));
-    if session.end.is_some() || is_broken || open().next().is_none() {
+    if session.end.is_some() {
         return None;
     }
-    let mut all = 0.0;
+    // After a run that did not end well its machines begin no other.
+    let is_bad = |run: &&RunView| matches!(run.state, RunStage::Ended(end, _) if !end.is_good());
+    let bad = session.runs.iter().filter(is_bad);
+    let broken: BTreeSet<&str> = bad.flat_map(|run| machines(session, run)).collect();
+    // Seconds until each machine has nothing to do.
+    let mut busy: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut all = 0.0_f64;
     let mut earlier = usize::MAX;
-    for run in open() {
+    for run in &session.runs {
+        let machines = machines(session, run);
+        if matches!(run.state, RunStage::Ended(..)) || !machines.is_disjoint(&broken) {
+            continue;
+        }
         let durations = durations(session, run);
         earlier = earlier.min(durations.len());
         let median = median(&durations)?;
         let gone = run
             .started
             .map_or(0.0, |started| now.since(started).as_secs_f64());
-        all += (median - gone).max(0.0);
+        let free = machines.iter().filter_map(|machine| busy.get(machine));
+        let end = free.copied().fold(0.0, f64::max) + (median - gone).max(0.0);
+        busy.extend(machines.into_iter().map(|machine| (machine, end)));
+        all = all.max(end);
     }
     let how = match earlier {
+        usize::MAX => return None,
         1 => "by one earlier run of each".to_owned(),
         n => format!("by the medians of {n} or more earlier runs of each"),
     };
@@ -53,6 +58,24 @@ pub fn session_left(session: &Session, now: Nanos) -> Option<Left> {
         time: Duration::try_from_secs_f64(all).ok()?,
         how,
     })
+}
+
+/// The machines that a run needs, by the name of a host on each.
+fn machines<'a>(session: &'a Session, run: &RunView) -> BTreeSet<&'a str> {
+    let told = |host: &str| {
+        let facts = session.hosts.get(host)?.facts.as_ref()?;
+        Some(facts.machine.as_str()).filter(|machine| !machine.is_empty())
+    };
+    let machine = |host: &'a String| {
+        let mine = told(host);
+        let same = |other: &&'a String| mine.is_some() && told(other) == mine;
+        session.hosts.keys().find(same).unwrap_or(host).as_str()
+    };
+    let binding = session.binding(&run.binding);
+    let hosts = binding
+        .into_iter()
+        .flat_map(|binding| binding.roles.values());
+    hosts.map(machine).collect()
 }
 
 /// Seconds that good runs of the same binding took, from start to end.
@@ -189,7 +212,8 @@ pub fn rates(step: &StepView, slots: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Bytes, Phase, PlannedCommand, ProgressKind};
+    use crate::event::{Bytes, Phase, PlannedCommand, PlannedRun, ProgressKind};
+    use crate::session::story::Story;
 
     fn step(rate: &[(u64, u64)]) -> StepView {
         let last = rate.last().map(|(_, done)| Bytes(*done));
@@ -225,6 +249,45 @@ mod tests {
             highest: 0.0,
             last_output: None,
         }
+    }
+
+    /// One run each of two hosts, 100 s and 10 s long; two more on the first and one on the second
+    /// are to come.
+    fn two_hosts(second: EndState, machines: [&str; 2]) -> Option<Duration> {
+        let mut story = Story::new();
+        let (a, b) = (story.binding("a", "h1"), story.binding("b", "h2"));
+        let (one, two) = (story.run(&a, "full"), story.run(&b, "full"));
+        story.done(&two, second);
+        story.done(&one, EndState::Ok);
+        for (at, binding) in [&a, &b, &a].into_iter().enumerate() {
+            story.header.plan.runs.push(PlannedRun {
+                run: format!("to come {at}").as_str().into(),
+                binding: binding.clone(),
+                rep: 2,
+            });
+        }
+        for (host, machine) in ["h1", "h2"].into_iter().zip(machines) {
+            story.header.facts.get_mut(host).unwrap().machine = machine.to_owned();
+        }
+        let mut session = Session::default();
+        let seconds = [0, 0, 0, 10, 100].map(|s| Nanos(s * 1_000_000_000));
+        for (mut event, t) in story.events().into_iter().zip(seconds) {
+            event.t = t;
+            session.apply(&event);
+        }
+        session_left(&session, seconds[4]).map(|left| left.time)
+    }
+
+    #[test]
+    fn hosts_go_on_side_by_side_and_names_of_one_machine_do_not() {
+        let left = |machines| two_hosts(EndState::Ok, machines).unwrap().as_secs();
+        assert_eq!(left(["", ""]), 200);
+        assert_eq!(left(["m1", "m2"]), 200);
+        assert_eq!(left(["m1", "m1"]), 210);
+        // After a failure its machine begins nothing more.
+        let left = |machines| two_hosts(EndState::Failed, machines);
+        assert_eq!(left(["m1", "m2"]), Some(Duration::from_secs(200)));
+        assert_eq!(left(["m1", "m1"]), None);
     }
 
     #[test]

@@ -98,7 +98,8 @@ impl Route {
             Some(text) => expand::host_name(text, &target.name)
                 .map_err(|why| format!("HostName in the ssh configuration: {why}"))?,
             None => target.name.clone(),
-        };
+        }
+        .to_lowercase();
         let user = target
             .user
             .clone()
@@ -307,7 +308,7 @@ mod tests {
     #[test]
     fn without_a_configuration_the_usual_files_and_the_local_user_are_taken() {
         let route = resolve("", "Nas").unwrap();
-        assert_eq!((route.host.as_str(), route.port), ("Nas", 22));
+        assert_eq!((route.host.as_str(), route.port), ("nas", 22));
         assert_eq!(route.user, "ann");
         assert_eq!(route.names, Names::new("nas", 22, None));
         assert_eq!(

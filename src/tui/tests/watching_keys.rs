@@ -445,6 +445,30 @@ mod tests {
     }
 
     #[test]
+    fn of_several_runs_one_is_followed_until_it_ends() {
+        let mut tale = Tale::new();
+        let mut model = model();
+        model.screen = Screen::Watching;
+        let seen = |model: &Model, tale: &Tale| model.run(&tale.session).unwrap().run.clone();
+        // The one that stands later in the plan begins first.
+        let second = tale.start(2);
+        tale.wait(1.0);
+        let first = tale.start(1);
+        assert_eq!(seen(&model, &tale), second);
+        tale.wait(1.0).end(&second, EndState::Ok, None);
+        assert_eq!(seen(&model, &tale), first);
+        let third = tale.wait(1.0).start(3);
+        assert_eq!(seen(&model, &tale), first, "it does not jump");
+        // A chosen one stays, also when it has ended.
+        press(&mut model, &tale.session, "]]");
+        assert_eq!(seen(&model, &tale), third);
+        tale.wait(1.0).end(&third, EndState::Ok, None);
+        assert_eq!(seen(&model, &tale), third);
+        press(&mut model, &tale.session, "<esc>");
+        assert_eq!(seen(&model, &tale), first);
+    }
+
+    #[test]
     fn a_run_that_failed_stays_in_sight() {
         let tale = Tale::failed();
         let run = tale.session.current_run().unwrap();

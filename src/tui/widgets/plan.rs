@@ -98,6 +98,9 @@ fn states(
         if bad > 0 {
             row.text(&format!(" {bad}✗"), Role::Error);
         }
+        if count(|state| *state == RunStage::Running) > 0 {
+            row.text(&format!(" {}", signs::RUNNING.glyph), signs::RUNNING.role);
+        }
         row.text(&format!(" of {} ", runs.len()), Role::Muted);
         return;
     }
