@@ -210,7 +210,7 @@ async fn old_formats_are_opened_or_named() {
         ("ed25519", &["-Z", "3des-cbc"], false),
     ] {
         let name = format.concat().replace(['.', '@'], "-");
-        let key = sshd.path(&format!("{kind}{name}"));
+        let key = sshd.path(&format!("{kind}-as{name}"));
         fs::copy(sshd.path(kind), &key).unwrap();
         let public = sshd.path(kind).with_extension("pub");
         fs::copy(public, key.with_extension("pub")).unwrap();
@@ -639,6 +639,8 @@ async fn dropbear_takes_a_password() {
         .args(["-F", "-E", "-r"])
         .arg(&key)
         .args(["-p", &format!("127.0.0.1:{port}")])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();

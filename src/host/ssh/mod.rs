@@ -29,6 +29,7 @@ mod link;
 mod login;
 mod methods;
 mod notes;
+mod offering;
 mod offers;
 mod patience;
 mod policy;
