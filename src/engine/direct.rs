@@ -158,10 +158,10 @@ impl Both<'_> {
         loop {
             let said = heard.borrow_and_update().clone();
             // Also where the first has ended: it may have begun the second and lost it.
-            if self.entry.has_begun(&said) || ended.is_some() {
-                if let Some(begin) = begin.take() {
-                    running = Some(begin()?);
-                }
+            if (self.entry.has_begun(&said) || ended.is_some())
+                && let Some(begin) = begin.take()
+            {
+                running = Some(begin()?);
             }
             if !told && self.trouble.is_none() && self.entry.has_all(&said) {
                 told = true;

@@ -5,6 +5,7 @@
 
 mod action;
 mod between;
+mod carry;
 mod clocks;
 mod command;
 mod conduct;
@@ -21,6 +22,7 @@ mod lock;
 mod mask;
 mod output;
 mod payload;
+mod piping;
 mod preflight;
 mod preview;
 mod reading;
