@@ -13,7 +13,8 @@ use super::EngineError;
 use super::action::Acted;
 use super::command::{Followed, Following};
 use super::direct;
-use super::preview::{Filling, Stream};
+use super::piping::Stream;
+use super::preview::Filling;
 use super::run::Run;
 use super::stream::{self, Streamed, Trouble, Wanted};
 
@@ -88,14 +89,13 @@ impl Run<'_> {
 fn acted(streamed: &Streamed, stream: &Stream) -> Acted {
     let sides = || streamed.sides.iter().zip(&stream.segments);
     let (end, cause) = match &streamed.trouble {
-        Some(Trouble::Interrupted) => (EndState::Ok, None),
         Some(Trouble::Between(why)) => (EndState::Failed, Some(why.clone())),
         Some(Trouble::Side(at)) => match sides().nth(*at) {
             Some((followed, segment)) => (EndState::Failed, Some(cause(followed, &segment.host))),
             None => (EndState::Failed, None),
         },
         None if sides().any(|(followed, _)| followed.stopped) => (EndState::Stopped, None),
-        None => (EndState::Ok, None),
+        Some(Trouble::Interrupted) | None => (EndState::Ok, None),
     };
     let mut acted = Acted::new(end, streamed.here);
     acted.end.cause = cause;

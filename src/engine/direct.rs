@@ -49,6 +49,9 @@ struct Both<'a> {
     trouble: Option<Trouble>,
     /// What the first side told of its end, and until when the second may tell a better reason.
     suspected: Option<(Trouble, Instant)>,
+    /// Until when the first side may end by itself, since the second was ended: then it knows
+    /// the status of each of its commands.
+    patience: Option<Instant>,
 }
 
 /// Runs it to its end.
@@ -105,6 +108,7 @@ pub(super) async fn run(
         parts: [here, there.clone()],
         trouble: None,
         suspected: None,
+        patience: None,
         wanted: &wanted,
     };
     let first = tokio::spawn(follow(job, follows));
@@ -154,10 +158,10 @@ impl Both<'_> {
         loop {
             let said = heard.borrow_and_update().clone();
             // Also where the first has ended: it may have begun the second and lost it.
-            if self.entry.has_begun(&said) || ended.is_some() {
-                if let Some(begin) = begin.take() {
-                    running = Some(begin()?);
-                }
+            if (self.entry.has_begun(&said) || ended.is_some())
+                && let Some(begin) = begin.take()
+            {
+                running = Some(begin()?);
             }
             if !told && self.trouble.is_none() && self.entry.has_all(&said) {
                 told = true;
@@ -170,6 +174,11 @@ impl Both<'_> {
             }
             let until = self.suspected.as_ref().map(|(_, until)| *until);
             tokio::select! {
+                () = sleep_until(self.patience.unwrap_or_else(Instant::now)), if self.patience.is_some() => {
+                    self.patience = None;
+                    let [here, _] = &self.parts;
+                    here.halt.cancel();
+                }
                 () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => {
                     self.convict();
                 }
@@ -249,9 +258,9 @@ impl Both<'_> {
             return;
         }
         self.trouble = Some(trouble);
-        for part in &self.parts {
-            part.halt.cancel();
-        }
+        let [_, there] = &self.parts;
+        there.halt.cancel();
+        self.patience = Some(Instant::now() + GRACE);
     }
 }
 

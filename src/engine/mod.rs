@@ -7,6 +7,7 @@
 mod action;
 mod away;
 mod between;
+mod carry;
 mod clocks;
 mod closing;
 mod command;
@@ -27,6 +28,7 @@ mod opening;
 mod outcome;
 mod output;
 mod payload;
+mod piping;
 mod preflight;
 mod preview;
 mod queue;

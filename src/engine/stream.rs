@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
-use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant as Tick, MissedTickBehavior, interval, sleep_until};
@@ -20,21 +19,17 @@ use crate::host::supervisor::{Ends, Launch, Link, Part, Side, Supervisor, Whole,
 use crate::progress::Finding;
 use crate::progress::clamp::Clamp;
 
+use super::carry::{Carried, How, carry, finish};
 use super::command::{Followed, Following, PATIENCE, PartOf, follow};
 use super::control::Control;
-use super::preview::Segment;
+use super::piping::Segment;
 use super::teller::Teller;
-use crate::host::hashing::hex;
 
 /// How often the bytes are looked at.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long a side may go on after the one that reads from it has ended well: what it still
 /// writes (the padding of an archive) is nobody's.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often a host is asked again to let a side see its end.
-const TRIES: u32 = 6;
-
-type Input = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// What is asked of a stream.
 pub(super) struct Wanted<'a> {
@@ -90,22 +85,6 @@ enum News {
     Carried(usize, Carried),
     /// The side behind this link may see its end, or why not.
     Finished(Result<(), HostError>),
-}
-
-/// How a side's output ended.
-struct Carried {
-    how: How,
-    to: Option<Input>,
-    sha256: Option<String>,
-    /// Dropping it would end the side's channel.
-    _from: mpsc::Receiver<Part>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
-    Whole,
-    Torn,
-    Enough,
 }
 
 /// A link from one side to the next.
@@ -196,81 +175,6 @@ async fn begin(wanted: &Wanted<'_>) -> Result<Vec<Side>, HostError> {
     }
     sides.reverse();
     Ok(sides)
-}
-
-/// Hands on all that a side writes.
-async fn carry(
-    mut from: mpsc::Receiver<Part>,
-    to: Input,
-    bytes: Option<Arc<AtomicU64>>,
-    mut hash: Option<Sha256>,
-    until: Option<u64>,
-) -> Carried {
-    let mut to = Some(to);
-    let mut moved = 0;
-    let mut how = How::Torn;
-    while let Some(part) = from.recv().await {
-        let part = match part {
-            Part::Bytes(part) => part,
-            Part::End => {
-                how = How::Whole;
-                break;
-            }
-        };
-        if let Some(hash) = &mut hash {
-            hash.update(&part);
-        }
-        // Who reads no more has ended, and tells how.
-        if let Some(open) = &mut to
-            && open.write_all(&part).await.is_err()
-        {
-            to = None;
-        }
-        moved += part.len() as u64;
-        if let Some(bytes) = &bytes {
-            bytes.store(moved, Ordering::Relaxed);
-        }
-        if until.is_some_and(|until| moved >= until) {
-            how = How::Enough;
-            break;
-        }
-    }
-    let sha256 = hash
-        .filter(|_| how == How::Whole)
-        .map(|hash| hex(&hash.finalize()));
-    Carried {
-        how,
-        to,
-        sha256,
-        _from: from,
-    }
-}
-
-/// Ends a side's input, and lets it see that when all has arrived.
-async fn finish(
-    to: Option<Input>,
-    mut link: watch::Receiver<Link>,
-    whole: Whole,
-    told: Arc<AtomicBool>,
-) -> Result<(), HostError> {
-    if let Some(mut to) = to {
-        let _ = to.shutdown().await;
-    }
-    let fed = link.wait_for(|link| *link != Link::Open).await;
-    if !fed.is_ok_and(|link| *link == Link::Fed) {
-        // It has ended by itself, or its connection is gone: both are told elsewhere.
-        return Ok(());
-    }
-    told.store(true, Ordering::Relaxed);
-    let mut tries = 0;
-    loop {
-        match whole.tell().await {
-            Err(why) if why.is_transient() && tries + 1 < TRIES => {
-                super::command::again(&mut tries).await;
-            }
-            done => return done,
-        }
-    }
 }
 
 impl<'a> Pump<'a> {
