@@ -92,13 +92,14 @@ fn the_dashboard_asks_in_dialogs() {
     let Some(server) = server() else { return };
     let mut screen = start(&server, &[]);
     let print = fingerprint(&server.path("host_ed25519.pub"));
+    screen.wait("trust it");
     screen.wait(&print);
     // No is what nothing but Enter says.
     screen.keys("\r");
     screen.wait("down");
     assert_eq!(known(&server), "");
     screen.keys("r");
-    screen.wait(&print);
+    screen.wait("trust it");
     screen.keys("l\r");
     screen.wait("passphrase");
     screen.keys(PASSPHRASE);

@@ -5,13 +5,11 @@ const LONGEST: usize = 300;
 
 /// One line without control characters, of bounded length.
 pub(in crate::host) fn plain(text: &str) -> String {
-    let mut out: String = text
-        .trim()
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(LONGEST)
-        .collect();
-    if text.trim().chars().nth(LONGEST).is_some() {
+    let blank = |c: char| if c.is_control() { ' ' } else { c };
+    let text: String = text.chars().map(blank).collect();
+    let text = text.trim();
+    let mut out: String = text.chars().take(LONGEST).collect();
+    if text.chars().nth(LONGEST).is_some() {
         out.push('…');
     }
     out
