@@ -37,6 +37,7 @@ fn hosts() -> BTreeMap<String, HostInfo> {
                 HostInfo {
                     name: name.to_owned(),
                     address,
+                    login: Some(("root".to_owned(), 22)),
                     facts: facts(),
                 },
             )

@@ -191,6 +191,7 @@ fn connected(host: &ScriptedHost, gone_after: Duration) -> Connected {
     Connected {
         info: HostInfo {
             name: host.name().to_owned(),
+            login: None,
             address: host.address(),
             facts,
         },

@@ -151,6 +151,8 @@ async fn a_key_with_a_passphrase_and_no_agent_is_named_with_what_to_do() {
     let Some(sshd) = Sshd::start() else { return };
     fs::remove_file(sshd.key()).unwrap();
     keygen("ed25519", "secret words", &sshd.key());
+    let public = sshd.path("home/.ssh/id_ed25519.pub");
+    fs::copy(public, sshd.path("authorized")).unwrap();
     let says = refused(&sshd.target(), &sshd.config()).await.to_string();
     for part in [
         format!(

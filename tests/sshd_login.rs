@@ -27,7 +27,7 @@ use asker::{Say, Script};
 use channel::run;
 use comeback::event::QuestionKind;
 use comeback::host::ssh::{self, Config, SshHost};
-use comeback::host::{Exit, HostError};
+use comeback::host::{Exit, Host, HostError};
 use questions::{Plan, Questions, Round};
 use russh::MethodKind;
 use server::{Agent, Sshd, fingerprint, keygen, program};
@@ -77,8 +77,16 @@ fn says_all(says: &str, parts: &[&str]) {
 
 /// Puts a passphrase on a key, in the format that is asked for.
 fn lock(key: &Path, format: &[&str]) {
+    rewrite(key, PASSPHRASE, format);
+}
+
+fn lock_with(key: &Path, passphrase: &str) {
+    rewrite(key, passphrase, &[]);
+}
+
+fn rewrite(key: &Path, passphrase: &str, format: &[&str]) {
     let status = Command::new("ssh-keygen")
-        .args(["-q", "-p", "-P", "", "-N", PASSPHRASE])
+        .args(["-q", "-p", "-P", "", "-N", passphrase])
         .args(format)
         .arg("-f")
         .arg(key)
@@ -188,6 +196,9 @@ async fn three_wrong_passphrases_are_the_end_of_a_key() {
 #[tokio::test]
 async fn old_formats_are_opened_or_named() {
     let Some(sshd) = Sshd::start() else { return };
+    for kind in ["rsa", "ecdsa", "ed25519"] {
+        keygen(kind, "", &sshd.path(kind));
+    }
     for (kind, format, opens) in [
         ("rsa", &["-m", "PEM"][..], true),
         ("rsa", &["-m", "PKCS8"], true),
@@ -198,8 +209,11 @@ async fn old_formats_are_opened_or_named() {
         ("ed25519", &["-Z", "chacha20-poly1305@openssh.com"], true),
         ("ed25519", &["-Z", "3des-cbc"], false),
     ] {
-        let key = sshd.path(&format!("{kind}{}", format.concat()));
-        keygen(kind, "", &key);
+        let name = format.concat().replace(['.', '@'], "-");
+        let key = sshd.path(&format!("{kind}{name}"));
+        fs::copy(sshd.path(kind), &key).unwrap();
+        let public = sshd.path(kind).with_extension("pub");
+        fs::copy(public, key.with_extension("pub")).unwrap();
         lock(&key, format);
         fs::copy(key.with_extension("pub"), sshd.path("authorized")).unwrap();
         configure(&sshd, &format!("IdentityFile {}\n", key.display()));
@@ -232,31 +246,39 @@ async fn a_key_file_that_others_can_read_is_not_used() {
 }
 
 #[tokio::test]
-async fn rsa_signs_with_a_hash_that_the_host_takes() {
-    for algorithms in ["rsa-sha2-256", "rsa-sha2-512"] {
-        let settings = format!("PubkeyAcceptedAlgorithms {algorithms}");
+async fn rsa_signs_with_a_hash_that_both_sides_take() {
+    // OpenSSH before 9.4 does not say that it takes but one, and then ssh needs the word as well.
+    for hash in ["rsa-sha2-256", "rsa-sha2-512"] {
+        let settings = format!("PubkeyAcceptedAlgorithms {hash}");
         let Some(sshd) = Sshd::start_with(&settings) else {
             return;
         };
         let key = sshd.path("home/.ssh/id_rsa");
         keygen("rsa", "", &key);
         fs::copy(key.with_extension("pub"), sshd.path("authorized")).unwrap();
+        configure(&sshd, &format!("PubkeyAcceptedAlgorithms {hash}\n"));
         logs_in(&sshd, &sshd.config()).await;
     }
 }
 
 #[tokio::test]
 async fn rsa_signs_with_sha1_only_where_that_is_allowed() {
-    let settings = "PubkeyAcceptedAlgorithms ssh-rsa";
-    let Some(sshd) = Sshd::start_with(settings) else {
-        return;
+    let server = Questions::start(Plan {
+        takes: vec![MethodKind::PublicKey],
+        old: true,
+        ..Plan::default()
+    })
+    .await;
+    keygen("rsa", "", &server.path(".ssh/id_rsa"));
+    let says = refused(&server.target(), &server.config()).await;
+    says_all(&says, &["id_rsa was not offered", "SHA-1", "legacy = true"]);
+    assert!(server.signed().is_empty());
+    let config = Config {
+        legacy: [server.target()].into(),
+        ..server.config()
     };
-    let key = sshd.path("home/.ssh/id_rsa");
-    keygen("rsa", "", &key);
-    fs::copy(key.with_extension("pub"), sshd.path("authorized")).unwrap();
-    let says = refused(&sshd.target(), &sshd.config()).await;
-    assert!(!sshd.log().contains("ssh2: RSA SHA1"), "{says}");
-    println!("{says}\n{}", sshd.log());
+    ssh::connect(&server.target(), &config).await.unwrap();
+    assert_eq!(server.signed(), ["ssh-rsa"]);
 }
 
 // Agents.
@@ -813,5 +835,162 @@ async fn a_password_given_to_a_question_is_used_again_and_a_code_is_not() {
         ssh::connect(&server.target(), &config).await.unwrap();
         ssh::connect(&server.target(), &config).await.unwrap();
         assert_eq!(script.asked().len(), again, "{prompt}");
+    }
+}
+
+#[tokio::test]
+async fn a_code_is_asked_for_again_only_when_no_connection_is_left() {
+    let server = Questions::start(Plan {
+        rounds: vec![round("", &[("One-time code: ", false)])],
+        right: vec!["1"],
+        ..Plan::default()
+    })
+    .await;
+    let script = Script::new(&[Say::Enter("1")]);
+    let config = asking(server.config(), &script);
+    let host = ssh::connect(&server.target(), &config).await.unwrap();
+    // Several commands at once share the one connection, and no other is tried.
+    let more = (0..3).map(|_| run(&*host, "sleep 0.2; exit 5"));
+    for answer in futures_util::future::join_all(more).await {
+        assert_eq!(answer.exit, Exit::Code(5));
+    }
+    assert_eq!(script.asked().len(), 1);
+    assert_eq!(server.answers().len(), 1);
+    server.cut().await;
+    script.then(&[Say::Enter("1")]);
+    assert_eq!(run(&*host, "exit 6").await.exit, Exit::Code(6));
+    assert_eq!(script.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn a_remembered_answer_that_fails_is_forgotten() {
+    let Some(sshd) = with_password("PubkeyAuthentication no") else {
+        return;
+    };
+    let script = Script::new(&[Say::Enter(PASSWORD), Say::Enter("second")]);
+    let config = asking(sshd.config(), &script);
+    logs_in(&sshd, &config).await;
+    let accounts = Accounts::with_password("second", None);
+    let target = sshd.target();
+    let port = sshd.port();
+    let mut sshd = sshd;
+    sshd.run_as(accounts.program(&program("sshd").unwrap()));
+    assert_eq!(sshd.port(), port);
+    connected(&target, &config, &|| sshd.log()).await;
+    assert_eq!(script.asked().len(), 2);
+    says_all(&script.text(1), &["password of root"]);
+}
+
+#[tokio::test]
+async fn an_expired_password_is_changed_by_pam_or_told() {
+    let accounts = Accounts::with_password(PASSWORD, Some(0));
+    let settings = "UsePAM yes\nKbdInteractiveAuthentication yes\nPubkeyAuthentication no";
+    let Some(sshd) = with_account(settings, &accounts) else {
+        return;
+    };
+    let script = Script::new(&[Say::Enter(PASSWORD), Say::Enter(PASSWORD), Say::No]);
+    let says = refused(&sshd.target(), &asking(sshd.config(), &script)).await;
+    assert_eq!(script.asked().len(), 3);
+    says_all(
+        &script.text(1),
+        &[
+            "asks root: Current password:",
+            "says: You are required",
+            "may have expired",
+        ],
+    );
+    says_all(&says, &["no answer to: `New password:`"]);
+
+    // Without PAM the host lets in, and runs nothing.
+    let Some(sshd) = with_account("PubkeyAuthentication no", &accounts) else {
+        return;
+    };
+    let script = Script::new(&[Say::Enter(PASSWORD)]);
+    let config = asking(sshd.config(), &script);
+    let host = connected(&sshd.target(), &config, &|| sshd.log()).await;
+    let why = Host::exec(&*host, "true").await.err().unwrap().to_string();
+    says_all(&why, &["Your password has expired"]);
+}
+
+/// Keeps what is logged at the level at which russh is left.
+struct Logged(std::sync::Mutex<String>);
+
+impl log::Log for Logged {
+    fn enabled(&self, about: &log::Metadata<'_>) -> bool {
+        about.level() <= log::Level::Info
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        use std::fmt::Write as _;
+
+        if self.enabled(record.metadata()) {
+            let _ = writeln!(self.0.lock().unwrap(), "{}", record.args());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+#[tokio::test]
+async fn secrets_are_in_no_log_question_error_or_argument() {
+    static LOGGED: Logged = Logged(std::sync::Mutex::new(String::new()));
+    let _ = log::set_logger(&LOGGED);
+    log::set_max_level(log::LevelFilter::Info);
+    let (code, phrase, wrong) = ("918273", "hunter2 open sesame", "wr0ng guess");
+    let password = "none but this one";
+    let mut all = Vec::new();
+
+    let Some(sshd) = Sshd::start() else { return };
+    lock_with(&sshd.key(), phrase);
+    let script = Script::new(&[Say::Enter(wrong), Say::Enter(phrase)]);
+    let config = asking(sshd.config(), &script);
+    let host = logs_in(&sshd, &config).await;
+    all.push(String::from_utf8_lossy(&run(&*host, "cat /proc/[0-9]*/cmdline").await.out).into());
+    all.push(format!("{:?}", script.asked()));
+
+    let server = Questions::start(Plan {
+        rounds: vec![round("", &[("Code: ", false), ("Name: ", true)])],
+        right: vec![code, "n"],
+        then: Some(MethodKind::Password),
+        password,
+        ..Plan::default()
+    })
+    .await;
+    for answers in [
+        &[
+            Say::Enter(code),
+            Say::Enter("n"),
+            Say::Enter(wrong),
+            Say::Enter(PASSWORD),
+        ][..],
+        &[
+            Say::Enter(code),
+            Say::Enter("n"),
+            Say::Enter(wrong),
+            Say::No,
+        ],
+        &[
+            Say::Enter(wrong),
+            Say::Enter("n"),
+            Say::Enter(code),
+            Say::No,
+        ],
+    ] {
+        let script = Script::new(answers);
+        if let Err(error) = ssh::connect(&server.target(), &asking(server.config(), &script)).await
+        {
+            all.push(format!("{error} {error:?}"));
+        }
+        all.push(format!("{:?}", script.asked()));
+    }
+    all.push(LOGGED.0.lock().unwrap().clone());
+    assert!(
+        all.iter().any(|text| text.contains("cmdline")),
+        "nothing was looked at"
+    );
+    for text in all {
+        for secret in [code, phrase, wrong, password] {
+            assert!(!text.contains(secret), "`{secret}` in: {text}");
+        }
     }
 }

@@ -11,6 +11,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -284,6 +285,50 @@ async fn an_answer_may_take_longer_than_the_server_waits_and_holds_nobody_up() {
     assert!(other < Duration::from_secs(3), "{other:?}");
 }
 
+/// Passes connections on to one port and then, from when it is told, to another.
+async fn relay(ports: [u16; 2]) -> (u16, Arc<AtomicBool>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let other = Arc::new(AtomicBool::new(false));
+    let switch = Arc::clone(&other);
+    tokio::spawn(async move {
+        loop {
+            let (mut here, _) = listener.accept().await.unwrap();
+            let port = ports[usize::from(switch.load(Ordering::SeqCst))];
+            tokio::spawn(async move {
+                let there = tokio::net::TcpStream::connect(("127.0.0.1", port)).await;
+                let _ = tokio::io::copy_bidirectional(&mut here, &mut there.unwrap()).await;
+            });
+        }
+    });
+    (port, other)
+}
+
+#[tokio::test]
+async fn the_key_that_was_agreed_to_is_the_one_that_has_to_come() {
+    let Some(shown) = unknown() else { return };
+    let Some(put_in) = unknown() else { return };
+    let (port, switch) = relay([shown.port(), put_in.port()]).await;
+    let operator = Operator::who_says(Answer::Yes, Duration::from_secs(1));
+    let config = asking(shown.config(), &operator);
+    let target = format!("{}@127.0.0.1:{port}", shown.user());
+    let (error, ()) = tokio::join!(refused(&target, &config), async {
+        while operator.heard().is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        switch.store(true, Ordering::SeqCst);
+    });
+    assert!(matches!(error, HostError::Untrusted { .. }), "{error}");
+    for part in [
+        "has changed",
+        &fingerprint(&shown.path("host_ed25519.pub")),
+        &fingerprint(&put_in.path("host_ed25519.pub")),
+    ] {
+        assert!(error.to_string().contains(part), "{part} in: {error}");
+    }
+    assert_eq!(operator.heard().len(), 1);
+}
+
 #[tokio::test]
 async fn the_configuration_may_answer_instead() {
     let Some(sshd) = unknown() else { return };
@@ -396,7 +441,10 @@ async fn a_host_is_known_by_each_type_of_key_alone() {
         // An order that is set stays, and then another key is not known.
         configure(&sshd, "HostKeyAlgorithms ssh-ed25519\n");
         let says = untrusted(&sshd.target(), &sshd.config()).await;
-        assert!(says.contains("known of it: "), "{says}");
+        assert!(
+            says.contains("Other keys of this host are known: "),
+            "{says}"
+        );
     }
 }
 
@@ -504,7 +552,7 @@ fn legacy(sshd: &Sshd, name: &str) -> Config {
 
 #[tokio::test]
 async fn an_old_server_is_reached_only_where_it_is_named_as_one() {
-    for (setting, says, old) in [
+    for (index, (setting, says, old)) in [
         (
             "KexAlgorithms diffie-hellman-group14-sha1",
             "no key exchange",
@@ -523,7 +571,10 @@ async fn an_old_server_is_reached_only_where_it_is_named_as_one() {
         ("Ciphers aes128-cbc", "no cipher", "aes128-cbc"),
         ("Ciphers 3des-cbc", "no cipher", "3des-cbc"),
         ("Ciphers aes128-ctr\nMACs hmac-sha1", "no MAC", "hmac-sha1"),
-    ] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
         let Some(sshd) = Sshd::start_with(setting) else {
             return;
         };
@@ -544,15 +595,15 @@ async fn an_old_server_is_reached_only_where_it_is_named_as_one() {
         ] {
             assert!(error.contains(part), "{part} in: {error}");
         }
-        for name in [sshd.target(), "127.0.0.1".to_owned()] {
-            let host = ssh::connect(&sshd.target(), &legacy(&sshd, &name))
-                .await
-                .unwrap();
-            assert_eq!(run(&*host, "exit 3").await.exit, Exit::Code(3));
-            assert!(host.is_legacy());
-            assert_eq!(host.agreed().unwrap().old, [old]);
-            assert_eq!(host.remarks(), [format!("legacy = true: weak {old}")]);
-        }
+        // As it is typed, or by its name alone.
+        let name = [sshd.target(), "127.0.0.1".to_owned()][index % 2].clone();
+        let host = ssh::connect(&sshd.target(), &legacy(&sshd, &name))
+            .await
+            .unwrap();
+        assert_eq!(run(&*host, "exit 3").await.exit, Exit::Code(3));
+        assert!(host.is_legacy());
+        assert_eq!(host.agreed().unwrap().old, [old]);
+        assert_eq!(host.remarks(), [format!("legacy = true: weak {old}")]);
     }
 }
 

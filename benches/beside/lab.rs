@@ -58,10 +58,10 @@ impl Lab {
         fs::write(
             &config,
             format!(
-                "Host lab\n  HostName 127.0.0.1\n  Port {port}\n  User {user}\n  IdentityFile {here}/user\n  \
+                "Host lab vault\n  HostName 127.0.0.1\n  Port {port}\n  User {user}\n  IdentityFile {here}/user\n  \
                  IdentitiesOnly yes\n  UserKnownHostsFile {here}/known_hosts\n  \
                  StrictHostKeyChecking yes\n  BatchMode yes\n  ControlMaster auto\n  \
-                 ControlPath {here}/control\n  ControlPersist 600\n"
+                 ControlPath {here}/control-%n\n  ControlPersist 600\n"
             ),
         )?;
         let server = Command::new(sshd()?)
@@ -86,10 +86,15 @@ impl Lab {
 
     /// `ssh` to it, over the kept connection; the remote command is to be added.
     pub fn ssh(&self) -> Command {
+        self.ssh_as("lab")
+    }
+
+    /// `ssh` to it by another of its names.
+    pub fn ssh_as(&self, name: &str) -> Command {
         let mut ssh = Command::new("ssh");
         ssh.arg("-F")
             .arg(&self.config)
-            .arg("lab")
+            .arg(name)
             .stdin(Stdio::null());
         ssh
     }
@@ -133,11 +138,13 @@ impl Lab {
 impl Drop for Lab {
     fn drop(&mut self) {
         // Whatever fails here has ended already.
-        let _ = self
-            .ssh()
-            .args(["-O", "exit"])
-            .stderr(Stdio::null())
-            .status();
+        for name in ["lab", "vault"] {
+            let _ = self
+                .ssh_as(name)
+                .args(["-O", "exit"])
+                .stderr(Stdio::null())
+                .status();
+        }
         let _ = self.server.kill();
         let _ = self.server.wait();
     }

@@ -21,7 +21,10 @@ pub const HERE: &str = "local";
 /// The same machine over SSH on loopback.
 pub const LAB: &str = "lab";
 
-/// Both hosts, connected and probed, and a folder for method files and state.
+/// Once more, as a host of its own.
+pub const VAULT: &str = "vault";
+
+/// All hosts, connected and probed, and a folder for method files and state.
 pub struct Stage {
     /// What everything runs on, with as many threads as the program has.
     pub runtime: Runtime,
@@ -41,9 +44,10 @@ impl Stage {
         };
         let hosts = runtime.block_on(async {
             let remote: SharedHost = ssh::connect(LAB, &config).await?;
+            let other: SharedHost = ssh::connect(VAULT, &config).await?;
             let here: SharedHost = Arc::new(LocalHost::new());
             let mut hosts = Hosts::new();
-            for host in [here, remote] {
+            for host in [here, remote, other] {
                 hosts.insert(host.name().to_owned(), probed(host, &folder).await?);
             }
             anyhow::Ok(hosts)
@@ -67,10 +71,23 @@ impl Stage {
 
     /// Writes a method file, and runs it once.
     pub fn conduct(&self, method: &str, host: &str, sink: Arc<dyn Sink>) -> Result<End> {
+        self.conduct_between(method, host, None, sink)
+    }
+
+    /// The same with another host as its target.
+    pub fn conduct_between(
+        &self,
+        method: &str,
+        host: &str,
+        target: Option<&str>,
+        sink: Arc<dyn Sink>,
+    ) -> Result<End> {
         let methods = self.folder.join("methods");
         fs::write(methods.join("bench.toml"), method)?;
         let catalogue = Catalogue::load(Some(&methods))?;
-        let request = Request::each(&[host.to_owned()], &["bench".to_owned()]);
+        let mut request = Request::each(&[host.to_owned()], &["bench".to_owned()]);
+        let target = target.map(|target| ("target".to_owned(), target.to_owned()));
+        request.roles.extend(target);
         let known = self
             .hosts
             .iter()
@@ -79,7 +96,7 @@ impl Stage {
         let bounds = bind(&catalogue, &request, &known)?;
         let plan = plan_of(&bounds, 1, Order::default())?;
         let mut hosts = self.hosts.clone();
-        hosts.retain(|name, _| name == host);
+        hosts.retain(|name, _| request.hosts().contains(name));
         let sitting = Sitting {
             session: session_id(),
             bounds,
@@ -103,6 +120,7 @@ async fn probed(host: SharedHost, folder: &Path) -> Result<Connected> {
     let info = HostInfo {
         name: host.name().to_owned(),
         address: host.address(),
+        login: host.login(),
         facts,
     };
     Ok(Connected {

@@ -43,6 +43,7 @@ pub(super) async fn probe(
     let info = HostInfo {
         name: name.to_owned(),
         address: host.address(),
+        login: host.login(),
         facts: known,
     };
     Ok(Connected {

@@ -59,6 +59,7 @@ impl Acted {
                 clock: Some(Clock::Here),
                 resolution: HERE_RESOLUTION,
                 host: None,
+                sides: Vec::new(),
                 here: Some(seconds),
                 cause: None,
             },
@@ -132,28 +133,27 @@ impl Acted {
         acted.end.cause = cause;
         acted.end.host = outcome.stamps;
         acted.time(clock, followed);
-        acted.values = followed
-            .values
-            .iter()
-            .map(|(k, v)| ((*k).to_owned(), v.clone()))
-            .collect();
-        acted.values.insert(
+        acted.read(followed);
+        acted
+    }
+
+    /// Takes what the output of a command told.
+    pub fn read(&mut self, followed: &Followed) {
+        let values = followed.values.iter();
+        self.values
+            .extend(values.map(|(name, value)| ((*name).to_owned(), value.clone())));
+        self.values.insert(
             "stdout".to_owned(),
             text_of(&followed.out).trim().to_owned(),
         );
-        acted.figures = followed
-            .figures
-            .iter()
-            .map(|(name, value, unit, fine)| {
+        let figures = followed.figures.iter();
+        self.figures
+            .extend(figures.map(|(name, value, unit, fine)| {
                 ((*name).to_owned(), *value, (*unit).to_owned(), *fine)
-            })
-            .collect();
-        acted.marks = followed
-            .marks
-            .iter()
-            .map(|(name, at, fine)| ((*name).to_owned(), *at, *fine))
-            .collect();
-        acted
+            }));
+        let marks = followed.marks.iter();
+        self.marks
+            .extend(marks.map(|(name, at, fine)| ((*name).to_owned(), *at, *fine)));
     }
 
     // The host's own clock holds no network time. Where its wall clock was stepped, its uptime
@@ -214,6 +214,7 @@ impl Run<'_> {
             Doing::Command(members) => {
                 return self.command(step, id, &members, context, host_name).await;
             }
+            Doing::Stream(stream) => return self.stream(step, id, &stream, context).await,
             Doing::Payload(made) => return self.payload(step, id, &made, host_name).await,
             Doing::Hash { path, tree, keep } => {
                 return self.hash(step, id, &path, tree, keep, host_name).await;
@@ -299,7 +300,7 @@ impl Run<'_> {
     }
 
     // Without a reader, and nothing to expect.
-    fn following(&self, id: &StepId, host_name: &str) -> impl Fn() -> Following + use<> {
+    pub(super) fn following(&self, id: &StepId, host_name: &str) -> impl Fn() -> Following + use<> {
         let (teller, control) = (self.shared.teller.clone(), self.shared.control.clone());
         let (step, host, began) = (id.clone(), host_name.to_owned(), self.shared.began);
         let gone_after = self.shared.gone_after(host_name);
@@ -316,6 +317,7 @@ impl Run<'_> {
             expect: None,
             watch: None,
             until: None,
+            part_of: None,
         }
     }
 
@@ -358,7 +360,7 @@ impl Run<'_> {
         }
     }
 
-    fn clock_note(&self, id: &StepId, followed: &Followed) {
+    pub(super) fn clock_note(&self, id: &StepId, followed: &Followed) {
         let Some(stamps) = &followed.outcome.stamps else {
             return;
         };
@@ -381,7 +383,7 @@ impl Run<'_> {
     }
 
     // Secrets are made or asked for here, and go nowhere but into this.
-    fn stdin(&mut self, step: &ExpandedStep) -> Result<Option<Vec<u8>>, EngineError> {
+    pub(super) fn stdin(&mut self, step: &ExpandedStep) -> Result<Option<Vec<u8>>, EngineError> {
         if let Some(Secret { name, ask }) = &step.step.secret {
             if ask.is_some() {
                 return Err(EngineError::Refused(format!(

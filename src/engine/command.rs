@@ -1,11 +1,13 @@
 //! A supervised command, followed: its output told, understood, and its end awaited.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant as Tick, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 use crate::event::{
     Clock, Gap, HostChange, HostState, Level, Mark, Nanos, Progress, ProgressKind, StepId, Stream,
@@ -55,6 +57,40 @@ pub(super) struct Following {
     pub watch: Option<(SharedHost, String)>,
     /// Interrupt it after so many bytes.
     pub until: Option<u64>,
+    /// What it is a part of, where it is a side of a stream.
+    pub part_of: Option<PartOf>,
+}
+
+/// What the sides of a stream share.
+#[derive(Clone, Default)]
+pub(super) struct PartOf {
+    /// Ends this side.
+    pub halt: CancellationToken,
+    /// Where the next byte of each of the step's streams goes: all sides write one log.
+    pub log: Arc<Mutex<[u64; 2]>>,
+    /// Takes the beginning of what this side prints, where that is no output but a talk.
+    pub talk: Option<Arc<watch::Sender<Vec<u8>>>>,
+}
+
+impl PartOf {
+    /// Tells what a side has printed at the place that comes next in the step's log.
+    fn place(&self, stream: Stream, bytes: u64, tell: impl FnOnce(u64)) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let [out, err] = &mut *log;
+        let next = match stream {
+            Stream::Out => out,
+            Stream::Err => err,
+        };
+        tell(*next);
+        *next += bytes;
+    }
+
+    async fn halted(part_of: Option<&Self>) {
+        match part_of {
+            Some(part_of) => part_of.halt.cancelled().await,
+            None => std::future::pending().await,
+        }
+    }
 }
 
 /// What a command came to.
@@ -76,6 +112,8 @@ pub(super) struct Followed {
     pub interrupted: bool,
     /// Its host is gone, and why: nobody knows what became of the command.
     pub gone: Option<String>,
+    /// It was ended with the stream that it was a side of.
+    pub halted: bool,
     /// Seconds since the session's begin.
     pub here: (f64, f64),
 }
@@ -149,6 +187,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
     let mut looks = watching(&follow);
     let mut away = Away::new(follow.gone_after);
     let control = follow.control.clone();
+    let part_of = follow.part_of.clone();
     let stopper = job.stopper();
     let mut hearing = Hearing {
         masks: (Mask::new(&follow.secrets), Mask::new(&follow.secrets)),
@@ -173,6 +212,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
             stopped: false,
             interrupted: false,
             gone: None,
+            halted: false,
             here: (at, at),
         },
         last_error: None,
@@ -207,6 +247,10 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
             () = sleep_until(flush), if waits => hearing.flush(false),
             () = control.stopped(), if ending.is_none() => {
                 hearing.done.stopped = true;
+                ending = end();
+            }
+            () = PartOf::halted(part_of.as_ref()), if ending.is_none() => {
+                hearing.done.halted = true;
                 ending = end();
             }
             Some(bytes) = looks.recv() => hearing.looked(bytes),
@@ -312,24 +356,42 @@ impl Hearing {
             } => {
                 self.unmask();
                 self.flush(true);
-                let step = self.follow.step.clone();
-                self.follow.teller.tell(What::Gap(Gap {
-                    step,
-                    stream,
-                    offset,
-                    bytes,
-                }));
+                self.gap(stream, offset, bytes);
             }
+            // We cut it ourselves.
+            Heard::LinkLost { .. } if self.done.halted || self.is_stopped_side() => {}
             Heard::LinkLost { why } => {
-                self.note(
-                    Level::Warning,
-                    "the connection was lost; the command goes on, and is followed again"
-                        .to_owned(),
-                );
+                // Of a stream it is the end, and told as such.
+                if self.follow.part_of.is_none() {
+                    self.note(
+                        Level::Warning,
+                        "the connection was lost; the command goes on, and is followed again"
+                            .to_owned(),
+                    );
+                }
                 self.link(HostState::Connecting, Some(why));
             }
             Heard::LinkBack => self.link(HostState::Up, None),
             Heard::Ended(_) => {}
+        }
+    }
+
+    fn is_stopped_side(&self) -> bool {
+        self.follow.part_of.is_some() && self.done.stopped
+    }
+
+    fn gap(&self, stream: Stream, offset: u64, bytes: Option<u64>) {
+        let tell = |offset| {
+            self.follow.teller.tell(What::Gap(Gap {
+                step: self.follow.step.clone(),
+                stream,
+                offset,
+                bytes,
+            }));
+        };
+        match &self.follow.part_of {
+            Some(part_of) => part_of.place(stream, bytes.unwrap_or(0), tell),
+            None => tell(offset),
         }
     }
 
@@ -345,6 +407,12 @@ impl Hearing {
 
     fn output(&mut self, stream: Stream, offset: u64, bytes: &[u8]) {
         if bytes.is_empty() {
+            return;
+        }
+        let part_of = self.follow.part_of.as_ref();
+        if let (Stream::Out, Some(talk)) = (stream, part_of.and_then(|part| part.talk.as_ref())) {
+            let room = KEEP.saturating_sub(talk.borrow().len());
+            talk.send_modify(|said| said.extend(bytes.iter().take(room)));
             return;
         }
         let batch = match stream {
@@ -380,8 +448,16 @@ impl Hearing {
             .take(step, end)
             .into_iter()
             .chain(self.err.take(step, end));
-        for chunk in chunks {
-            self.follow.teller.tell(What::Log(chunk));
+        for mut chunk in chunks {
+            let Some(part_of) = &self.follow.part_of else {
+                self.follow.teller.tell(What::Log(chunk));
+                continue;
+            };
+            let bytes = chunk.bytes().map_or(0, |bytes| bytes.len() as u64);
+            part_of.place(chunk.stream, bytes, |offset| {
+                chunk.offset = offset;
+                self.follow.teller.tell(What::Log(chunk));
+            });
         }
     }
 
@@ -444,6 +520,10 @@ impl Hearing {
         else {
             return;
         };
+        // A stream is counted where it goes through.
+        if self.follow.part_of.is_some() {
+            return;
+        }
         if let Some(done) = done {
             self.moved = self.moved.max(*done);
         }

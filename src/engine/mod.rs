@@ -6,12 +6,15 @@
 
 mod action;
 mod away;
+mod between;
 mod clocks;
 mod closing;
 mod command;
 mod conduct;
 mod control;
 mod course;
+mod direct;
+mod elsewhere;
 mod error;
 mod figures;
 mod guard;
@@ -33,6 +36,7 @@ mod run;
 mod shared;
 mod shell;
 mod space;
+mod stream;
 mod teller;
 mod waiting;
 

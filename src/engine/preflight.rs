@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::event::{BindingId, Bytes, Clock, Subject};
 use crate::host::{Host, HostError, ask};
-use crate::method::{Action, Bound, MethodError, SettingValue};
+use crate::method::{Bound, MethodError, SettingValue};
 
 use super::conduct::Hosts;
 use super::guard::Confirmation;
@@ -61,7 +61,7 @@ impl Check {
             .map(|finding| finding.text.as_str())
     }
 
-    fn find(&mut self, gravity: Gravity, text: String) {
+    pub(super) fn find(&mut self, gravity: Gravity, text: String) {
         self.findings.push(Finding { gravity, text });
     }
 }
@@ -96,6 +96,7 @@ pub async fn examine(
     if let Some(known) = hosts.get(bound.host(role)) {
         look(known.host.as_ref(), bound, &mut check).await?;
     }
+    super::elsewhere::examine(hosts, bound, &mut check).await?;
     destroys(bound, confirmed, &mut check)?;
     disks(bound, &mut check);
     Ok(check)
@@ -169,23 +170,6 @@ fn shape(bound: &Bound, check: &mut Check) {
                     step.name
                 ),
             );
-        }
-        if let Action::Pipe(members) = &step.action {
-            let on = |role: Option<&String>| bound.host(role.unwrap_or(&step.on)).to_owned();
-            let hosts: Vec<_> = members
-                .iter()
-                .map(|member| on(member.on.as_ref()))
-                .collect();
-            if hosts.windows(2).any(|pair| pair.first() != pair.last()) {
-                check.find(
-                    Gravity::Refused,
-                    format!(
-                        "step {:?} pipes between {}; this version pipes on one host only",
-                        step.name,
-                        hosts.join(" and ")
-                    ),
-                );
-            }
         }
     }
 }

@@ -1,13 +1,14 @@
 //! What a step is going to do, as exact shell: the same text is shown, planned and run.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use minijinja::Value;
 
 use crate::event::{Destroys, Order, Placement, Plan, PlannedStep};
 use crate::method::{
-    Action, Bound, ExpandedStep, HostInfo, MethodError, Payload, RunNames, WaitFor, order_runs,
-    unknown_value,
+    Action, Bound, ExpandedStep, HostInfo, MethodError, Payload, Pipe, RunNames, WaitFor,
+    order_runs, unknown_value,
 };
 
 use super::hashing;
@@ -16,8 +17,10 @@ use super::payload::{self, Made};
 /// A step's action, filled in.
 #[derive(Debug, Clone)]
 pub(super) enum Doing {
-    /// One command, or the members of a pipe.
+    /// One command, or the members of a pipe on one host.
     Command(Vec<String>),
+    /// A pipe between roles.
+    Stream(Stream),
     /// Bytes.
     Payload(Made),
     /// A hash.
@@ -49,6 +52,56 @@ pub(super) enum Doing {
     Join(String),
 }
 
+/// A pipe between roles: each side's output goes into the next one's input.
+#[derive(Debug, Clone)]
+pub(super) struct Stream {
+    /// From the sender on; at least two.
+    pub segments: Vec<Segment>,
+    /// Whether its sha256 is taken.
+    pub hashed: bool,
+    /// The `ssh` that the sender reaches the other side with; through this machine where absent.
+    pub direct: Option<String>,
+}
+
+/// Commands of a pipe that stand side by side on one role.
+#[derive(Debug, Clone)]
+pub(super) struct Segment {
+    pub host: String,
+    pub members: Vec<String>,
+}
+
+impl Stream {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        if let (Some(ssh), [from, to]) = (&self.direct, &self.segments[..]) {
+            return format!(
+                "# on {}:\n{} |\n{ssh} ‹the text below›\n# on {}:\n{}",
+                from.host,
+                from.members.join(" | "),
+                to.host,
+                to.members.join(" | ")
+            );
+        }
+        for (at, segment) in self.segments.iter().enumerate() {
+            let counted = if self.hashed {
+                "counted, its sha256 taken"
+            } else {
+                "counted"
+            };
+            let _ = match at {
+                0 => write!(text, "# on {}:", segment.host),
+                _ => write!(
+                    text,
+                    " |\n# through this machine ({counted}), on {}:",
+                    segment.host
+                ),
+            };
+            let _ = write!(text, "\n{}", segment.members.join(" | "));
+        }
+        text
+    }
+}
+
 /// Which byte figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Figure {
@@ -62,6 +115,7 @@ impl Doing {
     pub fn text(&self, info: &HostInfo) -> String {
         match self {
             Self::Command(members) => members.join(" | "),
+            Self::Stream(stream) => stream.text(),
             Self::Payload(made) if made.streamed.is_some() => {
                 format!(
                     "{}\n# reads {} seeded bytes from here",
@@ -113,12 +167,48 @@ pub(super) fn doing(
         .is_some_and(|info| info.facts.tools.contains_key("openssl"));
     Ok(match &step.step.action {
         Action::Run(run) => Doing::Command(vec![fill.shell(run)?]),
-        Action::Pipe(members) => Doing::Command(
-            members
-                .iter()
-                .map(|member| fill.shell(&member.run))
-                .collect::<Result<_, _>>()?,
-        ),
+        Action::Pipe(pipe) => {
+            let mut segments: Vec<(&str, Segment)> = Vec::new();
+            for member in &pipe.members {
+                let role = member.on.as_ref().unwrap_or(&step.step.on).as_str();
+                let text = fill.shell(&member.run)?;
+                match segments.last_mut() {
+                    Some((last, segment)) if *last == role => segment.members.push(text),
+                    _ => segments.push((
+                        role,
+                        Segment {
+                            host: bound.host(role).to_owned(),
+                            members: vec![text],
+                        },
+                    )),
+                }
+            }
+            let mut segments: Vec<Segment> =
+                segments.into_iter().map(|(_, segment)| segment).collect();
+            match (segments.len(), segments.pop()) {
+                (1, Some(one)) => Doing::Command(one.members),
+                (_, last) => {
+                    segments.extend(last);
+                    let hashed = fill.flag(pipe.hashed.as_ref())?;
+                    let direct = fill.is_direct(pipe)?;
+                    if direct && (segments.len() > 2 || hashed) {
+                        return Err(bound.wrong(
+                            &step.step,
+                            "a direct pipe goes from one role to one other, and is not hashed: \
+                             its bytes do not come through this machine"
+                                .to_owned(),
+                        ));
+                    }
+                    let to = pipe.members.last().and_then(|last| last.on.as_ref());
+                    let to = bound.hosts.get(to.unwrap_or(&step.step.on));
+                    Doing::Stream(Stream {
+                        segments,
+                        hashed,
+                        direct: to.filter(|_| direct).map(super::direct::ssh),
+                    })
+                }
+            }
+        }
         Action::Payload(Payload::Tree { path, size, files }) => {
             let (size, files) = (fill.number(size)?, fill.number(files)?);
             let seed = payload::seed(&format!("tree {size} {files} {rep}"));
@@ -201,6 +291,36 @@ impl Filling<'_> {
     pub fn text(&self, source: &str) -> Result<String, MethodError> {
         let filled = self.bound.templates.text(source, self.context);
         filled.map_err(|why| self.bound.wrong(&self.step.step, why))
+    }
+
+    /// Whether a text says `true`; an absent one does not.
+    pub fn flag(&self, source: Option<&String>) -> Result<bool, MethodError> {
+        let Some(source) = source else {
+            return Ok(false);
+        };
+        match self.text(source)?.to_ascii_lowercase().as_str() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            other => Err(self.bound.wrong(
+                &self.step.step,
+                format!("expected true or false, not {other:?}"),
+            )),
+        }
+    }
+
+    /// Whether a pipe goes directly from one role to the other.
+    fn is_direct(&self, pipe: &Pipe) -> Result<bool, MethodError> {
+        let Some(via) = &pipe.via else {
+            return Ok(false);
+        };
+        match self.text(via)?.as_str() {
+            "here" => Ok(false),
+            "direct" => Ok(true),
+            other => Err(self.bound.wrong(
+                &self.step.step,
+                format!("via: expected here or direct, not {other:?}"),
+            )),
+        }
     }
 
     pub fn number(&self, source: &str) -> Result<u64, MethodError> {

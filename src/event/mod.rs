@@ -36,7 +36,9 @@ pub use plan::{
     Binding, Destroys, Order, Place, Placement, Plan, PlannedRun, PlannedStep, Subject,
 };
 pub use sink::{Sink, SinkError};
-pub use steps::{HostStamps, PlannedCommand, RunChange, RunState, StepChange, StepEnd, StepState};
+pub use steps::{
+    HostStamps, PlannedCommand, RunChange, RunState, SideEnd, StepChange, StepEnd, StepState,
+};
 pub use units::{Bytes, Clock, EndState, Nanos, Phase, Stamp};
 pub use wire::{
     FORMAT, FormatError, check_format, is_later, parse_later_line, parse_line, to_line,

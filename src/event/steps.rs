@@ -115,12 +115,29 @@ pub struct StepEnd {
     /// Stamps of the host's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostStamps>,
+    /// Of a pipe between hosts, what ran on each, from the sender on. Their stamps are of
+    /// different clocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<SideEnd>,
     /// Seconds by this machine's clock, from the sending to the last byte.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub here: Option<f64>,
     /// The line with the root cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+}
+
+/// How one side of a pipe between hosts ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SideEnd {
+    /// Its host.
+    pub host: String,
+    /// Exit status of each of its commands. Empty where it is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub status: Vec<i32>,
+    /// Stamps of that host's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamps: Option<HostStamps>,
 }
 
 /// Stamps that the supervisor took on the host.

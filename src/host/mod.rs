@@ -32,6 +32,11 @@ pub trait Host: Send + Sync {
     /// Address under which other hosts can reach it; absent for this machine.
     fn address(&self) -> Option<String>;
 
+    /// User and port under which it is logged into; absent for this machine.
+    fn login(&self) -> Option<(String, u16)> {
+        None
+    }
+
     /// Runs `/bin/sh -c script` there, attached: it may die with the connection. What is to
     /// outlive it goes through the supervisor. The script has `LC_ALL=C` and a `PATH` with all
     /// usual folders, whatever the login shell is.

@@ -2,13 +2,15 @@
 
 use serde::Deserialize;
 
+use super::pipe::Pipe;
+
 /// What a step does.
 #[derive(Debug, Clone)]
 pub enum Action {
     /// A command on a role.
     Run(String),
     /// One command's output into another's input.
-    Pipe(Vec<Member>),
+    Pipe(Pipe),
     /// Until something is there.
     Wait(Wait),
     /// One file or a tree's manifest, kept under a name or compared with one.
@@ -35,16 +37,6 @@ impl Action {
             Self::Join(_) => "join",
         }
     }
-}
-
-/// A member of a pipe.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Member {
-    /// Role; the step's where absent.
-    pub on: Option<String>,
-    /// Its command.
-    pub run: String,
 }
 
 /// A wait, and how long at most.

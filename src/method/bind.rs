@@ -342,11 +342,19 @@ impl Bound {
     /// Bytes that the scratch folder must have free, for a subject of `bytes`.
     #[must_use]
     pub fn room(&self, bytes: u64) -> Option<u64> {
+        self.room_of(self.method.room.as_ref()?, bytes)
+    }
+
+    /// The same for the host of another role.
+    #[must_use]
+    pub fn room_on(&self, role: &str, bytes: u64) -> Option<u64> {
+        self.room_of(self.method.room_on.get(role)?, bytes)
+    }
+
+    fn room_of(&self, expression: &str, bytes: u64) -> Option<u64> {
         let mut context = self.base(&RunNames::unknown(&self.sandbox));
         context.insert("bytes".to_owned(), Value::from(bytes));
-        let value = self
-            .templates
-            .expression(self.method.room.as_ref()?, &Value::from(context));
+        let value = self.templates.expression(expression, &Value::from(context));
         value
             .ok()?
             .as_i64()

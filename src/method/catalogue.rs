@@ -13,7 +13,13 @@ macro_rules! files {
     };
 }
 
-const BUILT_IN: &[(&str, &str)] = files!["files-cp", "files-tar", "files-rsync", "btrfs-snapshot"];
+const BUILT_IN: &[(&str, &str)] = files![
+    "files-cp",
+    "files-tar",
+    "files-rsync",
+    "files-stream",
+    "btrfs-snapshot",
+];
 
 const FRAGMENTS: &[(&str, &str)] = files!["fragments/tree", "fragments/tree-proved"];
 

@@ -7,6 +7,7 @@ use toml::Spanned;
 use super::action::{Action, Payload, WaitFor};
 use super::fragment::{Fragments, Placed, expand, line_of};
 use super::model::{Method, MethodDef, Need, Own, Step, StepDef};
+use super::pipe::{Pipe, SHA256, THROUGH};
 use super::template::{FOUND, Templates};
 use super::{MethodError, SubjectKind};
 use crate::event::{LeaveKind, Phase};
@@ -79,6 +80,7 @@ pub(super) fn load(
             .collect(),
         labels: def.labels,
         room: def.room,
+        room_on: def.room_on,
         placement: def.placement,
         source: text.to_owned(),
     };
@@ -171,7 +173,11 @@ fn action(def: &StepDef) -> Result<Action, String> {
         actions.push(Action::Run(run.clone()));
     }
     if let Some(pipe) = &def.pipe {
-        actions.push(Action::Pipe(pipe.clone()));
+        actions.push(Action::Pipe(Pipe {
+            members: pipe.clone(),
+            hashed: def.hashed.clone(),
+            via: def.via.clone(),
+        }));
     }
     if let Some(wait) = &def.wait {
         actions.push(Action::Wait(wait.clone().try_into()?));
@@ -187,6 +193,9 @@ fn action(def: &StepDef) -> Result<Action, String> {
     }
     if let Some(join) = &def.join {
         actions.push(Action::Join(join.clone()));
+    }
+    if def.pipe.is_none() && (def.hashed.is_some() || def.via.is_some()) {
+        return Err("hashed and via are for pipe".to_owned());
     }
     let many = actions.len();
     match actions.pop() {
@@ -216,7 +225,14 @@ fn check_head(method: &Method) -> Result<(), String> {
         return Err("a method needs at least one [[step]]".to_owned());
     }
     let templates = Templates::default();
-    if let Some(room) = &method.room {
+    if let Some(role) = method
+        .room_on
+        .keys()
+        .find(|role| !method.roles.iter().skip(1).any(|known| known == *role))
+    {
+        return Err(format!("room-on: {role:?} is no other role of this method"));
+    }
+    for room in method.room.iter().chain(method.room_on.values()) {
         let names = templates
             .expression_names(room)
             .map_err(|why| format!("room: {why}"))?;
@@ -290,9 +306,9 @@ fn check_clock(method: &Method, clock: &super::ClockDef) -> Result<(), String> {
 }
 
 /// What is known at a step: names, leaves, proofs.
-struct Known<'a> {
+pub(super) struct Known<'a> {
     templates: Templates,
-    method: &'a Method,
+    pub(super) method: &'a Method,
     names: BTreeSet<String>,
     secrets: BTreeSet<String>,
     steps: BTreeMap<String, bool>,
@@ -387,7 +403,12 @@ impl<'a> Known<'a> {
         Ok(())
     }
 
-    fn template(&self, key: &str, source: &str, names: &BTreeSet<String>) -> Result<(), String> {
+    pub(super) fn template(
+        &self,
+        key: &str,
+        source: &str,
+        names: &BTreeSet<String>,
+    ) -> Result<(), String> {
         let used = self
             .templates
             .names(source)
@@ -405,22 +426,7 @@ impl<'a> Known<'a> {
         match &step.action {
             Action::Run(run) if run.trim().is_empty() => Err("run: there is no command".to_owned()),
             Action::Run(run) => self.template("run", run, names),
-            Action::Pipe(members) => {
-                if members.len() < 2 {
-                    return Err("pipe: at least two commands are needed".to_owned());
-                }
-                for member in members {
-                    if let Some(role) = member
-                        .on
-                        .as_ref()
-                        .filter(|r| !self.method.roles.contains(r))
-                    {
-                        return Err(format!("pipe: {role:?} is no role of this method"));
-                    }
-                    self.template("pipe", &member.run, names)?;
-                }
-                Ok(())
-            }
+            Action::Pipe(pipe) => self.pipe(step, pipe, names),
             Action::Wait(wait) => match &wait.what {
                 WaitFor::Port { port, .. } => self.template("wait.port", port, names),
                 WaitFor::Until(until) => self.template("wait.until", until, names),
@@ -466,7 +472,13 @@ impl<'a> Known<'a> {
                 progress::known().join(", ")
             ));
         }
-        let known = step.reads.as_deref().map_or(&[][..], progress::figures);
+        let mut known = step
+            .reads
+            .as_deref()
+            .map_or_else(Vec::new, |reader| progress::figures(reader).to_vec());
+        if step.is_stream() {
+            known.push(THROUGH);
+        }
         if let Some(figure) = step
             .figures
             .iter()
@@ -484,6 +496,10 @@ impl<'a> Known<'a> {
                 continue;
             }
             if !hashed && from == "stdout" {
+                continue;
+            }
+            let sum = matches!(&step.action, Action::Pipe(pipe) if pipe.hashed.is_some());
+            if from == SHA256 && sum {
                 continue;
             }
             let fits = from.split_once('.').is_some_and(|(reader, value)| {

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
-use super::action::{Action, HashDef, Member, PayloadDef, SpaceDef, WaitDef};
+use super::action::{Action, HashDef, PayloadDef, SpaceDef, WaitDef};
+use super::pipe::Member;
 use super::setting::Setting;
 use crate::event::{Clock, LeaveKind, Phase};
 
@@ -46,6 +47,8 @@ pub struct Method {
     /// Bytes that the scratch folder must have free: an expression in which `bytes` is the
     /// size of the subject.
     pub room: Option<String>,
+    /// The same on the host of another role.
+    pub room_on: BTreeMap<String, String>,
     /// Path of the original and of the copy, templates.
     pub placement: Option<PlacementDef>,
     /// The file's text.
@@ -323,6 +326,8 @@ pub(super) struct MethodDef {
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
     pub room: Option<String>,
+    #[serde(default, rename = "room-on")]
+    pub room_on: BTreeMap<String, String>,
     #[serde(default)]
     pub placement: Option<PlacementDef>,
 }
@@ -406,6 +411,8 @@ pub(super) struct StepDef {
     pub secret: Option<Secret>,
     pub stdin: Option<String>,
     pub series: Option<String>,
+    pub hashed: Option<String>,
+    pub via: Option<String>,
 }
 
 /// A table, or a list of them.

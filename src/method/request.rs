@@ -12,6 +12,8 @@ pub struct HostInfo {
     pub name: String,
     /// Where other hosts reach it.
     pub address: Option<String>,
+    /// As whom and on which port.
+    pub login: Option<(String, u16)>,
     /// What it is.
     pub facts: Facts,
 }

@@ -246,6 +246,7 @@ impl Story {
                 seconds: Some(1.25),
                 clock: Some(Clock::Host),
                 resolution: 1e-6,
+                sides: Vec::new(),
                 host: None,
                 here: None,
                 cause: None,

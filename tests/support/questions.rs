@@ -5,13 +5,18 @@
 
 use std::borrow::Cow;
 use std::fs;
+use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use comeback::host::ssh::Config;
-use russh::keys::load_secret_key;
-use russh::server::{self, Auth, Handler, Response};
-use russh::{MethodKind, MethodSet};
+use russh::keys::{Algorithm, load_secret_key};
+use russh::server::{
+    self, Auth, ChannelOpenHandle, Handler, Msg, PublicKeyOffer, Response, Session,
+    VerifiedPublicKey,
+};
+use russh::{Channel, ChannelId, Disconnect, MethodKind, MethodSet, Preferred};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
@@ -37,6 +42,8 @@ pub struct Plan {
     pub password: &'static str,
     /// What it takes at first.
     pub takes: Vec<MethodKind>,
+    /// RSA keys are to sign with SHA-1, as old servers want it.
+    pub old: bool,
 }
 
 impl Default for Plan {
@@ -48,6 +55,7 @@ impl Default for Plan {
             then: None,
             password: "",
             takes: vec![MethodKind::KeyboardInteractive],
+            old: false,
         }
     }
 }
@@ -57,6 +65,8 @@ pub struct Questions {
     folder: TempDir,
     port: u16,
     answers: Arc<Mutex<Vec<Vec<String>>>>,
+    signed: Arc<Mutex<Vec<String>>>,
+    sessions: Arc<Mutex<Vec<server::Handle>>>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -76,24 +86,39 @@ impl Questions {
             methods: MethodSet::from(plan.takes.as_slice()),
             auth_rejection_time: Duration::ZERO,
             max_auth_attempts: 6,
+            preferred: if plan.old {
+                Preferred {
+                    key: vec![Algorithm::Ed25519, Algorithm::Rsa { hash: None }].into(),
+                    ..Preferred::default()
+                }
+            } else {
+                Preferred::default()
+            },
             ..server::Config::default()
         });
         let answers = Arc::new(Mutex::new(Vec::new()));
+        let signed = Arc::new(Mutex::new(Vec::new()));
+        let sessions = Arc::new(Mutex::new(Vec::new()));
         let task = tokio::spawn({
+            let sessions = Arc::clone(&sessions);
             let answers = Arc::clone(&answers);
+            let signed = Arc::clone(&signed);
             async move {
                 loop {
                     let (stream, _) = listener.accept().await.unwrap();
                     let asking = Asking {
                         plan: plan.clone(),
                         answers: Arc::clone(&answers),
+                        signed: Arc::clone(&signed),
                         round: 0,
                         given: Vec::new(),
                         passed: false,
                     };
                     let config = Arc::clone(&config);
+                    let sessions = Arc::clone(&sessions);
                     tokio::spawn(async move {
                         if let Ok(session) = server::run_stream(config, stream, asking).await {
+                            sessions.lock().unwrap().push(session.handle());
                             let _ = session.await;
                         }
                     });
@@ -104,6 +129,8 @@ impl Questions {
             folder,
             port,
             answers,
+            signed,
+            sessions,
             task,
         }
     }
@@ -124,6 +151,27 @@ impl Questions {
     pub fn answers(&self) -> Vec<Vec<String>> {
         self.answers.lock().unwrap().clone()
     }
+
+    /// Ends all connections.
+    pub async fn cut(&self) {
+        let all: Vec<_> = self.sessions.lock().unwrap().drain(..).collect();
+        for session in all {
+            let nothing = String::new();
+            let _ = session
+                .disconnect(Disconnect::ByApplication, "cut".to_owned(), nothing)
+                .await;
+        }
+    }
+
+    /// With which algorithms keys have signed.
+    pub fn signed(&self) -> Vec<String> {
+        self.signed.lock().unwrap().clone()
+    }
+
+    /// A file in the home of who logs in.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
 }
 
 impl Drop for Questions {
@@ -135,6 +183,7 @@ impl Drop for Questions {
 struct Asking {
     plan: Plan,
     answers: Arc<Mutex<Vec<Vec<String>>>>,
+    signed: Arc<Mutex<Vec<String>>>,
     round: usize,
     given: Vec<String>,
     passed: bool,
@@ -205,5 +254,62 @@ impl Handler for Asking {
             }
             (false, _) => self.refuse(None, false),
         })
+    }
+
+    async fn auth_publickey_offered(
+        &mut self,
+        _user: &str,
+        _offer: PublicKeyOffer<'_>,
+    ) -> Result<Auth, russh::Error> {
+        Ok(Auth::Accept)
+    }
+
+    async fn auth_publickey(
+        &mut self,
+        _user: &str,
+        key: VerifiedPublicKey<'_>,
+    ) -> Result<Auth, russh::Error> {
+        let algorithm = key.algorithm.as_str().to_owned();
+        self.signed.lock().unwrap().push(algorithm);
+        Ok(Auth::Accept)
+    }
+
+    async fn channel_open_session(
+        &mut self,
+        _channel: Channel<Msg>,
+        reply: ChannelOpenHandle,
+        _session: &mut Session,
+    ) -> Result<(), russh::Error> {
+        reply.accept().await;
+        Ok(())
+    }
+
+    /// Runs it here.
+    async fn exec_request(
+        &mut self,
+        channel: ChannelId,
+        data: &[u8],
+        session: &mut Session,
+    ) -> Result<(), russh::Error> {
+        let command = String::from_utf8_lossy(data).into_owned();
+        let handle = session.handle();
+        session.channel_success(channel)?;
+        tokio::spawn(async move {
+            let output = tokio::process::Command::new("sh")
+                .args(["-c", &command])
+                .stdin(Stdio::null())
+                .output()
+                .await
+                .unwrap();
+            let _ = handle.data(channel, output.stdout).await;
+            let _ = handle.extended_data(channel, 1, output.stderr).await;
+            let code = output.status.code().unwrap_or(255);
+            let _ = handle
+                .exit_status_request(channel, u32::try_from(code).unwrap())
+                .await;
+            let _ = handle.eof(channel).await;
+            let _ = handle.close(channel).await;
+        });
+        Ok(())
     }
 }

@@ -181,6 +181,12 @@ impl Sshd {
         assert!(self.spawn(), "sshd does not start again: {}", self.log());
     }
 
+    /// Starts another program in its place, on the same port.
+    pub fn run_as(&mut self, program: PathBuf) {
+        self.program = program;
+        self.restart();
+    }
+
     /// A file in the server's folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)

@@ -1,8 +1,10 @@
 # Begins a step that was put into its folder, and whose input ($reads) or output ($writes) is
 # this shell's own: a side of a stream. What is said goes to standard error; the output comes
-# between $head and $tail, which says that nothing of it is missing.
+# between $head and $tail, which says that nothing of it is missing. Where another host began it
+# ($direct), it has no output, and says to that host that it began and that all has arrived.
 # shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
-exec 5<&0 6>&1 </dev/null >&2
+exec 5<&0 6>&1 </dev/null
+[ "$direct" ] || exec >&2
 
 # A session of its own: what happens to this shell does not reach it.
 if command -v setsid >/dev/null; then
@@ -26,4 +28,4 @@ if [ "$writes" ] && [ -e "$d/status" ]; then
   printf '%s' "$tail" >&6
 fi
 exec 6>&-
-until_ended
+[ "$direct" ] || until_ended

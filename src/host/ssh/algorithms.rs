@@ -27,8 +27,9 @@ const KEX: &[kex::Name] = &[
     kex::ECDH_SHA2_NISTP384,
     kex::ECDH_SHA2_NISTP521,
 ];
-/// With SHA-1, or a group that is too small.
-const OLD_KEX: &[kex::Name] = &[kex::DH_GEX_SHA1, kex::DH_G14_SHA1, kex::DH_G1_SHA1];
+/// With SHA-1, or a group that is too small. The fixed group of 2048 bits comes first: some
+/// servers choose a smaller one by themselves, which is not taken.
+const OLD_KEX: &[kex::Name] = &[kex::DH_G14_SHA1, kex::DH_GEX_SHA1, kex::DH_G1_SHA1];
 /// What else stands in that list: that extensions are understood, and packets counted strictly.
 const EXTENSIONS: &[kex::Name] = &[
     kex::EXTENSION_SUPPORT_AS_CLIENT,
@@ -116,13 +117,13 @@ impl Wishes {
     /// # Errors
     /// A list of the ssh configuration leaves nothing.
     pub(super) fn offer(&self, trust: &Trust) -> Result<Preferred, String> {
-        let mut kex = self.pick("KexAlgorithms", &self.kex, KEX, OLD_KEX, text)?;
+        let mut kex = self.pick("KexAlgorithms", self.kex.as_deref(), KEX, OLD_KEX, text)?;
         kex.extend_from_slice(EXTENSIONS);
         let given = self.host_keys.as_deref();
         let named = |algorithm: &Algorithm| algorithm.to_string();
         let mut key = self.pick(
             "HostKeyAlgorithms",
-            &self.host_keys,
+            self.host_keys.as_deref(),
             HOST_KEYS,
             OLD_HOST_KEYS,
             named,
@@ -136,13 +137,25 @@ impl Wishes {
             let named = Algorithm::to_certificate_type;
             let all = HOST_KEYS;
             // A list may leave no certificates.
-            self.pick("HostKeyAlgorithms", &self.host_keys, all, &[], named)
-                .unwrap_or_default()
+            self.pick(
+                "HostKeyAlgorithms",
+                self.host_keys.as_deref(),
+                all,
+                &[],
+                named,
+            )
+            .unwrap_or_default()
         } else {
             Vec::new()
         };
-        let cipher = self.pick("Ciphers", &self.ciphers, CIPHERS, OLD_CIPHERS, text)?;
-        let mac = self.pick("MACs", &self.macs, MACS, OLD_MACS, text)?;
+        let cipher = self.pick(
+            "Ciphers",
+            self.ciphers.as_deref(),
+            CIPHERS,
+            OLD_CIPHERS,
+            text,
+        )?;
+        let mac = self.pick("MACs", self.macs.as_deref(), MACS, OLD_MACS, text)?;
         Ok(Preferred {
             kex: Cow::Owned(kex),
             key: Cow::Owned(key),
@@ -158,7 +171,7 @@ impl Wishes {
     fn pick<T: Clone>(
         &self,
         keyword: &str,
-        list: &Option<String>,
+        list: Option<&str>,
         modern: &[T],
         old: &[T],
         name: impl Fn(&T) -> String,
@@ -199,6 +212,13 @@ impl Wishes {
     }
 }
 
+/// Whether a list of the ssh configuration leaves an algorithm that is there without it.
+pub(super) fn leaves(list: &str, name: &str) -> bool {
+    let mut patterns = list.trim_start_matches('-').split(',');
+    let named = patterns.any(|pattern| WildMatch::new(pattern.trim()).matches(name));
+    list.starts_with(['+', '^']) || named != list.starts_with('-')
+}
+
 /// The sizes of a group that the server may choose.
 pub(super) fn groups() -> GexParams {
     let (least, wanted, most) = GROUP;
@@ -226,15 +246,15 @@ pub(super) fn explain(
     named: &str,
 ) -> String {
     let (what, old, list) = match kind {
-        AlgorithmKind::Kex => ("key exchange", names(OLD_KEX), &wishes.kex),
+        AlgorithmKind::Kex => ("key exchange", names(OLD_KEX), wishes.kex.as_deref()),
         AlgorithmKind::Key => (
             "host key algorithm",
             OLD_HOST_KEYS.iter().map(ToString::to_string).collect(),
-            &wishes.host_keys,
+            wishes.host_keys.as_deref(),
         ),
-        AlgorithmKind::Cipher => ("cipher", names(OLD_CIPHERS), &wishes.ciphers),
-        AlgorithmKind::Mac => ("MAC", names(OLD_MACS), &wishes.macs),
-        AlgorithmKind::Compression => ("compression", Vec::new(), &None),
+        AlgorithmKind::Cipher => ("cipher", names(OLD_CIPHERS), wishes.ciphers.as_deref()),
+        AlgorithmKind::Mac => ("MAC", names(OLD_MACS), wishes.macs.as_deref()),
+        AlgorithmKind::Compression => ("compression", Vec::new(), None),
     };
     let limits = match list {
         Some(list) => format!(" (the ssh configuration has `{}`)", plain(list)),
@@ -326,6 +346,156 @@ impl Agreed {
             cipher,
             mac: needs_mac.then_some(mac),
             old,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::super::host_key::samples::{ECDSA, ED25519};
+    use super::super::route::Route;
+    use super::*;
+
+    fn offered(wishes: &Wishes, known: &str) -> Result<Preferred, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), known).unwrap();
+        let config = Config {
+            known_hosts: vec![file.path().to_owned()],
+            user: Some("root".to_owned()),
+            ..Config::default()
+        };
+        let route = Route::resolve(&"nas".parse().unwrap(), &config).unwrap();
+        wishes.offer(&Trust::read(&route, Vec::new()).unwrap())
+    }
+
+    fn keys(wishes: &Wishes, known: &str) -> Vec<String> {
+        let offered = offered(wishes, known).unwrap();
+        offered.key.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn nothing_old_is_offered_unless_the_host_needs_it_and_then_last() {
+        let modern = offered(&Wishes::default(), "").unwrap();
+        let legacy = Wishes {
+            legacy: true,
+            ..Wishes::default()
+        };
+        let both = offered(&legacy, "").unwrap();
+        for old in OLD_KEX {
+            assert!(
+                !modern.kex.contains(old) && both.kex.contains(old),
+                "{old:?}"
+            );
+        }
+        for old in OLD_CIPHERS {
+            assert!(!modern.cipher.contains(old) && both.cipher.contains(old));
+        }
+        for old in OLD_MACS {
+            assert!(!modern.mac.contains(old) && both.mac.contains(old));
+        }
+        for old in OLD_HOST_KEYS {
+            assert!(!modern.key.contains(old) && both.key.contains(old));
+        }
+        assert!(both.cipher.starts_with(&modern.cipher));
+        assert!(both.mac.starts_with(&modern.mac));
+        assert!(both.key.starts_with(&modern.key));
+        assert!(both.kex.starts_with(KEX));
+        assert!(modern.kex.ends_with(EXTENSIONS) && both.kex.ends_with(EXTENSIONS));
+    }
+
+    #[test]
+    fn what_is_known_is_asked_for_first_unless_an_order_is_set() {
+        let known = format!("nas {ECDSA}\n");
+        let list = |list: &str| Wishes {
+            host_keys: Some(list.to_owned()),
+            ..Wishes::default()
+        };
+        let all = keys(&Wishes::default(), &known);
+        assert_eq!(all[..2], ["ecdsa-sha2-nistp256", "ssh-ed25519"]);
+        assert_eq!(all.len(), HOST_KEYS.len());
+        let set = list("ssh-ed25519,ecdsa-sha2-*");
+        assert_eq!(
+            keys(&set, &known)[..2],
+            ["ssh-ed25519", "ecdsa-sha2-nistp256"]
+        );
+        let less = list("-ssh-ed25519");
+        assert_eq!(keys(&less, &known)[0], "ecdsa-sha2-nistp256");
+        assert!(!keys(&less, &known).contains(&"ssh-ed25519".to_owned()));
+    }
+
+    #[test]
+    fn certificates_are_asked_for_where_an_authority_is_known() {
+        let plain = offered(&Wishes::default(), &format!("nas {ED25519}\n")).unwrap();
+        assert!(plain.host_key_certificates.is_empty());
+        let text = format!("@cert-authority * {ED25519}\n");
+        let certified = offered(&Wishes::default(), &text).unwrap();
+        assert_eq!(*certified.host_key_certificates, *HOST_KEYS);
+        let none = Wishes {
+            host_keys: Some("ssh-ed25519".to_owned()),
+            ..Wishes::default()
+        };
+        let without = offered(&none, &text).unwrap();
+        assert!(without.host_key_certificates.is_empty());
+    }
+
+    #[test]
+    fn a_list_that_leaves_nothing_is_named() {
+        let wishes = Wishes {
+            macs: Some("umac-64@openssh.com".to_owned()),
+            ..Wishes::default()
+        };
+        let error = offered(&wishes, "").unwrap_err();
+        for part in [
+            "`MACs umac-64@openssh.com`",
+            "hmac-sha2-256",
+            "legacy = true",
+        ] {
+            assert!(error.contains(part), "{part} in: {error}");
+        }
+    }
+
+    #[test]
+    fn a_failure_says_what_would_help() {
+        let ours = ["aes256-ctr".to_owned()];
+        let says = |theirs: &str, legacy, named| {
+            let wishes = Wishes {
+                legacy,
+                ..Wishes::default()
+            };
+            explain(
+                &AlgorithmKind::Cipher,
+                &ours,
+                &[theirs.to_owned()],
+                &wishes,
+                named,
+            )
+        };
+        let old = says("3des-cbc", false, "nas-1");
+        assert!(
+            old.contains("offered are aes256-ctr; the host takes 3des-cbc"),
+            "{old}"
+        );
+        assert!(old.contains("under [host.nas-1]"), "{old}");
+        let dotted = says("3des-cbc", false, "nas.lab");
+        assert!(dotted.contains("under [host.\"nas.lab\"]"), "{dotted}");
+        let hopeless = says("arcfour", false, "nas");
+        assert!(hopeless.contains("not among them either"), "{hopeless}");
+        let still = says("arcfour", true, "nas");
+        assert!(still.contains("not even the old ones"), "{still}");
+    }
+
+    #[test]
+    fn a_list_may_keep_drop_or_add() {
+        for (list, name, left) in [
+            ("a,b*", "bc", true),
+            ("a,b*", "c", false),
+            ("-a,b*", "bc", false),
+            ("-a", "c", true),
+            ("+a", "c", true),
+            ("^a", "c", true),
+        ] {
+            assert_eq!(leaves(list, name), left, "{list} {name}");
         }
     }
 }

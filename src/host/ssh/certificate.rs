@@ -7,11 +7,13 @@ use russh::keys::ssh_key::certificate::CertType;
 use russh::keys::{Algorithm, Certificate, HashAlg};
 use wildmatch::WildMatch;
 
+use super::algorithms::leaves;
 use super::host_key::HostKey;
 use super::text::plain;
 
 /// Nothing, if the certificate vouches for the name; else what is wrong with it. Its authority
-/// is trusted for the host already: that is the caller's to know.
+/// is trusted for the host already: that is the caller's to know. `signatures` is the list of
+/// `CASignatureAlgorithms`.
 ///
 /// # Errors
 /// What is wrong, as the rest of a sentence about the certificate.
@@ -19,6 +21,7 @@ pub(super) fn check(
     certificate: &Certificate,
     authority: &HostKey,
     name: &str,
+    signatures: Option<&str>,
     now: SystemTime,
 ) -> Result<(), String> {
     if certificate.cert_type() != CertType::Host {
@@ -51,8 +54,15 @@ pub(super) fn check(
         ));
     }
     // A collision of SHA-1 would make another certificate of one that was signed.
-    if certificate.signature().algorithm() == (Algorithm::Rsa { hash: None }) {
+    let algorithm = certificate.signature().algorithm();
+    if algorithm == (Algorithm::Rsa { hash: None }) {
         return Err("is signed with SHA-1, which is not taken".to_owned());
+    }
+    if let Some(list) = signatures.filter(|list| !leaves(list, algorithm.as_str())) {
+        return Err(format!(
+            "is signed with {algorithm}, which `CASignatureAlgorithms {}` does not leave",
+            plain(list)
+        ));
     }
     // Checks the signature, and that it is this authority's.
     let authority = russh::keys::PublicKey::from_openssh(&authority.to_string())
@@ -104,6 +114,7 @@ mod tests {
             certificate,
             &authority,
             name,
+            None,
             UNIX_EPOCH + Duration::from_secs(now),
         )
     }
@@ -145,6 +156,23 @@ mod tests {
             let error = at(&bad, &authority, "nas", NOW).unwrap_err();
             assert!(error.contains(says), "{error}");
         }
+    }
+
+    #[test]
+    fn the_configuration_may_leave_out_its_signature() {
+        let authority = private();
+        let good = certificate(&authority, CertType::Host, |_| {});
+        let authority = HostKey::from_data(authority.public_key().key_data()).unwrap();
+        let at = |list| {
+            let now = UNIX_EPOCH + Duration::from_secs(NOW);
+            check(&good, &authority, "nas", Some(list), now)
+        };
+        assert_eq!(at("ssh-ed25519,rsa-sha2-512"), Ok(()));
+        assert!(
+            at("rsa-sha2-512")
+                .unwrap_err()
+                .contains("CASignatureAlgorithms")
+        );
     }
 
     #[test]

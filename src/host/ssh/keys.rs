@@ -230,4 +230,61 @@ mod tests {
             assert!(why.contains(says), "{why}");
         }
     }
+
+    #[test]
+    fn putty_files_are_opened() {
+        let path = Path::new("/k/id");
+        let passphrase = Secret::from("battery staple".to_owned());
+        for (text, locked) in [
+            (
+                include_str!("../../../tests/fixtures/keys/ecdsa.ppk"),
+                false,
+            ),
+            (
+                include_str!("../../../tests/fixtures/keys/ed25519-passphrase.ppk"),
+                true,
+            ),
+            (
+                include_str!("../../../tests/fixtures/keys/rsa-old-passphrase.ppk"),
+                true,
+            ),
+        ] {
+            let (public, private) = parse(&text.to_owned().into(), path);
+            let key = match private {
+                Private::Open(key) if !locked => key,
+                Private::Locked(text) if locked => {
+                    assert!(unlock(&text, &"wrong".to_owned().into()).is_err());
+                    Arc::new(unlock(&text, &passphrase).unwrap())
+                }
+                Private::Unusable(why) => panic!("{why}"),
+                _ => panic!("{text}"),
+            };
+            assert_eq!(public.unwrap().key_data(), key.public_key().key_data());
+        }
+    }
+
+    #[test]
+    fn a_security_key_is_left_to_the_agent() {
+        use russh::keys::ssh_key::private::{KeypairData, SkEd25519};
+        use russh::keys::ssh_key::{LineEnding, public};
+
+        let mut blob = Vec::new();
+        for part in [&b"sk-ssh-ed25519@openssh.com"[..], &[7; 32], b"ssh:"] {
+            blob.extend(u32::try_from(part.len()).unwrap().to_be_bytes());
+            blob.extend(part);
+        }
+        let public = PublicKey::from_bytes(&blob).unwrap();
+        let public::KeyData::SkEd25519(public) = public.key_data() else {
+            panic!("{public:?}");
+        };
+        let pair = SkEd25519::new(public.clone(), 1, [1, 2, 3]).unwrap();
+        let key = PrivateKey::new(KeypairData::SkEd25519(pair), "").unwrap();
+        let text = key.to_openssh(LineEnding::LF).unwrap().to_string();
+        let (_, private) = parse(&text.into(), Path::new("/k/id_sk"));
+        let Private::Unusable(why) = private else {
+            panic!("it is no key to sign with");
+        };
+        assert!(why.contains("security key"), "{why}");
+        assert!(why.contains("ssh-add /k/id_sk"), "{why}");
+    }
 }

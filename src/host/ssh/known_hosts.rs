@@ -323,6 +323,66 @@ mod tests {
         assert!(error.contains(&*folder.path().to_string_lossy()), "{error}");
     }
 
+    /// `ssh-keygen -F` tells `# Host NAME found: line 3` for each line that it finds, but a
+    /// revoked key of another host is none for it.
+    #[test]
+    fn the_lines_of_a_host_are_those_that_ssh_keygen_finds() {
+        let hashed = host_names::hashed("[nas]:2222").unwrap();
+        let text = format!(
+            "nas,10.0.0.7 {ED25519}\n\tNAS {ECDSA} comment\n  nas\t{ECDSA}\r\n*.lab,!old.lab {ED25519}\n\
+             [nas]:2222 {ED25519}\n{hashed} {ECDSA}\n@cert-authority *.lab,n* {ECDSA}\n\
+             @revoked n?s {ED25519}\n# nas {ED25519}\n!nas,* {ED25519}\n[n*]:* {ECDSA}\n\
+             ::1,[::1]:2222 {ED25519}\nn[a]s {ED25519}\n, {ED25519}\nna\\s {ECDSA}\n"
+        );
+        let mut file = NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        for (host, port) in [
+            ("nas", 22),
+            ("NAS", 22),
+            ("nas", 2222),
+            ("10.0.0.7", 22),
+            ("new.lab", 22),
+            ("old.lab", 22),
+            ("old.lab", 2200),
+            ("::1", 22),
+            ("::1", 2222),
+            ("other", 22),
+            ("na\\s", 22),
+        ] {
+            let names = Names::new(host, port, None);
+            let found = std::process::Command::new("ssh-keygen")
+                .args(["-F", &names.exact, "-f"])
+                .arg(file.path())
+                .output();
+            let Ok(found) = found else {
+                assert!(
+                    std::env::var("CI").as_deref() != Ok("true"),
+                    "no ssh-keygen"
+                );
+                eprintln!("SKIPPED: ssh-keygen is not installed");
+                return;
+            };
+            let found = String::from_utf8(found.stdout).unwrap();
+            let found: Vec<String> = found
+                .lines()
+                .filter(|line| line.starts_with("# Host "))
+                .map(|line| line.split(" found: line ").nth(1).unwrap())
+                .map(|rest| rest.split(' ').next().unwrap().to_owned())
+                .collect();
+            let read = read(&[file.path().to_owned()], &names).unwrap();
+            let ours = read.keys.iter().filter(|known| {
+                let named = host_names::named("n?s", &names) == Some(Named::Exact);
+                !known.portless && (known.mark != Mark::Revoked || named)
+            });
+            assert_eq!(
+                numbers(ours.map(|known| &known.place)),
+                found,
+                "{host} {port}"
+            );
+            assert!(read.garbled.is_empty(), "{:?}", read.garbled);
+        }
+    }
+
     #[test]
     fn other_names_of_a_key_are_found_hashed_ones_too() {
         let folder = tempfile::tempdir().unwrap();

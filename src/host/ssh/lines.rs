@@ -84,7 +84,7 @@ mod tests {
         std::fs::write(file.path(), "a\n\nb").unwrap();
         let mut seen = Vec::new();
         each(file.path(), |number, line| {
-            seen.push((number, line.to_vec()))
+            seen.push((number, line.to_vec()));
         })
         .unwrap();
         assert_eq!(seen, [(1, b"a".to_vec()), (2, vec![]), (3, b"b".to_vec())]);

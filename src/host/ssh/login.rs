@@ -156,7 +156,13 @@ impl<'a> Login<'a> {
             Some(Err(End::Refused(why))) => Err(refused(why + &banner)),
             Some(outcome) => {
                 if let Some(goodbye) = encrypted.goodbye.get() {
-                    return Err(refused(tried.ended(&goodbye) + &banner));
+                    let why = tried.ended(&goodbye) + &banner;
+                    // With nothing refused it is about something else, and may pass.
+                    return Err(if tried.failures() > 0 {
+                        refused(why)
+                    } else {
+                        down(why)
+                    });
                 }
                 match outcome {
                     Err(End::Gone) => {}
@@ -285,14 +291,7 @@ impl Dialogue<'_> {
                 self.spent.push(method);
                 self.asked = 0;
             };
-            if matches!(
-                next,
-                AuthResult::Failure {
-                    partial_success: false,
-                    ..
-                }
-            ) && !self.handle.is_closed()
-            {
+            if !is_taken(&next) {
                 self.tried.refused.push(how.clone());
             }
             last = how;
@@ -398,13 +397,7 @@ impl Dialogue<'_> {
         };
         match result {
             Ok(result) => {
-                let taken = match &result {
-                    AuthResult::Success => true,
-                    AuthResult::Failure {
-                        partial_success, ..
-                    } => *partial_success,
-                };
-                if taken {
+                if is_taken(&result) {
                     self.went.keys.push(offer.name());
                 } else if hash.is_some() && self.hash == Some(Rsa::Unsaid) {
                     self.tried.remarks.push(format!(
@@ -447,6 +440,16 @@ impl Dialogue<'_> {
     }
 }
 
+/// Whether it was right, be it enough or not.
+pub(super) fn is_taken(result: &AuthResult) -> bool {
+    match result {
+        AuthResult::Success => true,
+        AuthResult::Failure {
+            partial_success, ..
+        } => *partial_success,
+    }
+}
+
 /// The strongest signature that the host takes with an RSA key; asked once.
 async fn rsa(
     handle: &Handle<Watch>,
@@ -456,7 +459,10 @@ async fn rsa(
     if let Some(known) = *known {
         return Ok(known);
     }
+    let wanted = &route.methods.rsa;
     let rsa = match handle.best_supported_rsa_hash().await? {
+        // Who takes SHA-512 takes SHA-256 too; the configuration may like that better.
+        Some(Some(HashAlg::Sha512)) => Rsa::With(wanted.first().copied().or(Some(HashAlg::Sha512))),
         Some(Some(hash)) => Rsa::With(Some(hash)),
         Some(None) | None if route.wishes.legacy => Rsa::With(None),
         Some(None) => Rsa::Sha1Only,

@@ -9,6 +9,8 @@
 mod algorithms;
 mod certificate;
 mod channel;
+#[cfg(test)]
+mod compared;
 mod config;
 mod connection;
 mod expand;
@@ -37,6 +39,7 @@ mod refusal;
 mod route;
 mod secrets;
 mod ssh_config;
+mod ssh_lines;
 mod target;
 pub(super) mod text;
 mod transport;
@@ -105,6 +108,11 @@ impl Host for SshHost {
 
     fn address(&self) -> Option<String> {
         Some(self.pool.route().host.clone())
+    }
+
+    fn login(&self) -> Option<(String, u16)> {
+        let route = self.pool.route();
+        Some((route.user.clone(), route.port))
     }
 
     fn exec<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>> {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use russh::keys::agent::client::AgentClient;
 use russh::keys::agent::{AgentIdentity, AgentSessionBinding};
-use russh::keys::{Certificate, PublicKey};
+use russh::keys::{Algorithm, Certificate, PublicKey};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
@@ -206,7 +206,17 @@ fn order(
     remarks: &mut Vec<String>,
 ) -> Vec<Offer> {
     remarks.extend(files.remarks);
-    let held: Vec<Arc<AgentIdentity>> = held.into_iter().map(Arc::new).collect();
+    // As in ssh, what no host takes is not offered to any.
+    let (held, odd): (Vec<_>, Vec<_>) = held.into_iter().map(Arc::new).partition(|identity| {
+        let algorithm = identity.public_key().algorithm();
+        !matches!(algorithm, Algorithm::Dsa | Algorithm::Other(_))
+    });
+    remarks.extend(odd.iter().map(|identity| {
+        format!(
+            "agent key {} is of a kind that is not used",
+            keys::named(&identity.public_key())
+        )
+    }));
     let of_key = |key: &PublicKey| {
         let key = key.key_data().clone();
         move |certificate: &&Certificate| *certificate.public_key() == key

@@ -30,6 +30,8 @@ pub(super) struct Policy {
     pub(super) hash: bool,
     /// `RevokedHostKeys`.
     pub(super) revoked: Option<PathBuf>,
+    /// `CASignatureAlgorithms`, as it stands there.
+    pub(super) signatures: Option<String>,
 }
 
 impl Policy {
@@ -65,6 +67,7 @@ impl Policy {
             batch: fields.flag("BatchMode")?,
             hash: fields.flag("HashKnownHosts")?,
             revoked,
+            signatures: fields.first("CASignatureAlgorithms").map(str::to_owned),
         })
     }
 }

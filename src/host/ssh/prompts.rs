@@ -96,9 +96,15 @@ pub(super) fn passphrase(
     }
 }
 
-/// `said` is what the host has to say.
-pub(super) fn password(route: &Route, wrong: bool, said: Option<String>) -> Question {
+/// `said` is what the host has to say, `left` how many keys it was not offered.
+pub(super) fn password(route: &Route, wrong: bool, said: Option<String>, left: usize) -> Question {
     let mut lines = wrongs(wrong);
+    if left > 0 {
+        lines.push(format!(
+            "Not offered, lest the host end the connection: {left} more keys. IdentityFile and \
+             IdentitiesOnly in the ssh configuration name the right one."
+        ));
+    }
     lines.extend(said.map(|said| format!("The host says: {said}")));
     Question {
         title: format!("{}: password of {}", route.shown, plain(&route.user)),
@@ -120,7 +126,10 @@ pub(super) fn prompt(
     if wants_new(prompt) {
         lines.push("The host wants the password changed: it may have expired.".to_owned());
     }
-    let asks = plain(&prompt.prompt);
+    // The last line asks; what is above it (PAM puts its messages there) is told.
+    let above = about_prompt(&prompt.prompt);
+    let asks = asks(&prompt.prompt);
+    lines.extend(above.iter().map(|line| format!("The host says: {line}")));
     let which = match count {
         1 => String::new(),
         _ => format!(" ({place} of {count})"),
@@ -145,6 +154,18 @@ pub(super) fn about(name: &str, instructions: &str) -> Vec<String> {
         .filter(|line| !line.is_empty())
         .take(LINES)
         .collect()
+}
+
+fn about_prompt(prompt: &str) -> Vec<String> {
+    let mut lines = about(prompt, "");
+    lines.pop();
+    lines
+}
+
+/// A prompt's last line.
+pub(super) fn asks(prompt: &str) -> String {
+    let last = prompt.lines().map(plain).rfind(|line| !line.is_empty());
+    last.unwrap_or_default()
 }
 
 /// Whether an answer will do again: only a password does. What looks like a code is asked for
@@ -207,7 +228,7 @@ mod tests {
     #[test]
     fn a_hosts_text_is_bounded_and_drives_no_terminal() {
         let lines = about("\u{1b}[2JWelcome\r\n", &"x\n\n".repeat(100));
-        assert_eq!(lines[0], "[2JWelcome");
+        assert_eq!(lines[0], " [2JWelcome");
         assert_eq!(lines.len(), LINES);
     }
 }

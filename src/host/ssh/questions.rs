@@ -6,7 +6,7 @@ use std::time::Instant;
 use russh::MethodKind;
 use russh::client::{AuthResult, KeyboardInteractiveAuthResponse as Response, Prompt};
 
-use super::login::{Dialogue, End};
+use super::login::{Dialogue, End, is_taken};
 use super::prompts;
 use super::secrets::{Answers, Slot};
 use super::text::plain;
@@ -137,6 +137,8 @@ impl Dialogue<'_> {
                 Ok(response) => response,
                 Err(error) => {
                     // They were not judged: another connection may take them.
+                    let how = "keyboard-interactive".to_owned();
+                    self.tried.refused.push(how);
                     self.entered.prompts.extend(rounds.given.drain());
                     return Err(error.into());
                 }
@@ -210,7 +212,8 @@ impl Dialogue<'_> {
             }
             None if slot.is_refused_since(since) => return self.no_password(),
             None => {
-                let question = prompts::password(self.route, self.asked > 0, self.banner.get());
+                let (wrong, said) = (self.asked > 0, self.banner.get());
+                let question = prompts::password(self.route, wrong, said, self.tried.left);
                 let answer = self.patience.pause(self.operator.ask(question)).await;
                 let Some(entered) = answer else {
                     slot.refuse();
@@ -231,6 +234,7 @@ impl Dialogue<'_> {
             Ok(result) if is_taken(&result) || !self.handle.is_closed() => result,
             lost => {
                 // It was not judged: another connection may take it.
+                self.tried.refused.push("password".to_owned());
                 self.entered.password = Some(secret);
                 return Err(lost.err().map_or(End::Gone, End::from));
             }
@@ -264,17 +268,7 @@ impl Dialogue<'_> {
 fn shown(asked: &[Prompt]) -> String {
     let all: Vec<String> = asked
         .iter()
-        .map(|prompt| format!("`{}`", plain(&prompt.prompt)))
+        .map(|prompt| format!("`{}`", prompts::asks(&prompt.prompt)))
         .collect();
     all.join(", ")
-}
-
-/// Whether it was right, be it enough or not.
-fn is_taken(result: &AuthResult) -> bool {
-    match result {
-        AuthResult::Success => true,
-        AuthResult::Failure {
-            partial_success, ..
-        } => *partial_success,
-    }
 }

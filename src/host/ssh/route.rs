@@ -98,7 +98,8 @@ impl Route {
             Some(text) => expand::host_name(text, &target.name)
                 .map_err(|why| format!("HostName in the ssh configuration: {why}"))?,
             None => target.name.clone(),
-        };
+        }
+        .to_lowercase();
         let user = target
             .user
             .clone()
@@ -154,13 +155,13 @@ impl Route {
             identities: identities.unwrap_or_else(|| config.identities.clone()),
             identities_only: fields.flag("IdentitiesOnly")?,
             certificates: files("CertificateFile", &[])?,
-            methods: Methods::read(params, fields)?,
+            methods: Methods::read(fields)?,
             policy: Policy::new(fields, &tokens)?,
             wishes: Wishes::new(config.is_legacy(target), fields),
             operator: Operator::new(config),
             introductions: config.introductions.clone(),
             notes: Notes::default(),
-            login_notes: login_notes(params, fields),
+            login_notes: login_notes(fields),
             names,
             host,
             port,
@@ -263,18 +264,11 @@ fn family(given: Option<&str>) -> Result<Family, String> {
     }
 }
 
-fn login_notes(params: Option<&HostParams>, fields: &Fields) -> Vec<&'static str> {
-    let algorithms = params.is_some_and(|params| !params.pubkey_accepted_algorithms.is_default());
-    let mut notes: Vec<_> = algorithms
-        .then_some("PubkeyAcceptedAlgorithms")
+fn login_notes(fields: &Fields) -> Vec<&'static str> {
+    ["PKCS11Provider", "SecurityKeyProvider"]
         .into_iter()
-        .collect();
-    notes.extend(
-        ["PKCS11Provider", "SecurityKeyProvider"]
-            .into_iter()
-            .filter(|keyword| fields.all(keyword).is_some()),
-    );
-    notes
+        .filter(|keyword| fields.all(keyword).is_some())
+        .collect()
 }
 
 #[cfg(test)]
@@ -314,7 +308,7 @@ mod tests {
     #[test]
     fn without_a_configuration_the_usual_files_and_the_local_user_are_taken() {
         let route = resolve("", "Nas").unwrap();
-        assert_eq!((route.host.as_str(), route.port), ("Nas", 22));
+        assert_eq!((route.host.as_str(), route.port), ("nas", 22));
         assert_eq!(route.user, "ann");
         assert_eq!(route.names, Names::new("nas", 22, None));
         assert_eq!(

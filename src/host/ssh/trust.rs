@@ -9,7 +9,7 @@ use super::certificate;
 use super::host_key::HostKey;
 use super::host_names::Names;
 use super::known_hosts::{self, Known, KnownHosts, Mark};
-use super::policy::Strict;
+use super::policy::{Policy, Strict};
 use super::route::Route;
 
 /// What is needed to judge the key that a host offers.
@@ -19,7 +19,7 @@ pub(super) struct Trust {
     known: KnownHosts,
     /// Keys that the operator has taken for this run of the program alone.
     taken: Vec<HostKey>,
-    strict: Strict,
+    policy: Policy,
     /// The file that a new line would go into.
     file: Option<PathBuf>,
     /// The command that asks about an unknown key and writes the line.
@@ -66,7 +66,7 @@ impl Trust {
             names: route.names.clone(),
             known,
             taken,
-            strict: route.policy.strict,
+            policy: route.policy.clone(),
             file: route.known_hosts.first().cloned(),
             ssh: route.ssh(),
         })
@@ -103,7 +103,7 @@ impl Trust {
         if with(true).any(|known| known.key == *offered) {
             return Ok(());
         }
-        Err(Doubt::Unknown(self.unknown(offered, remark)))
+        Err(Doubt::Unknown(self.unknown(offered, remark.as_deref())))
     }
 
     fn check_revoked(&self, key: &HostKey, what: &str) -> Result<(), Doubt> {
@@ -135,7 +135,13 @@ impl Trust {
             )));
         };
         let name = self.names.principal();
-        let checked = certificate::check(certificate, &authority.key, name, SystemTime::now());
+        let checked = certificate::check(
+            certificate,
+            &authority.key,
+            name,
+            self.policy.signatures.as_deref(),
+            SystemTime::now(),
+        );
         Ok(checked.map_err(|why| {
             format!(
                 "Its certificate by the authority in {} {why}.",
@@ -146,7 +152,7 @@ impl Trust {
 
     fn changed(&self, offered: &HostKey, known: &Known) -> String {
         let name = &self.names.exact;
-        let off = match self.strict {
+        let off = match self.policy.strict {
             Strict::Off => " (StrictHostKeyChecking no does not change that here)",
             _ => "",
         };
@@ -161,71 +167,63 @@ impl Trust {
         )
     }
 
-    fn unknown(&self, offered: &HostKey, certificate: Option<String>) -> Stranger {
+    fn unknown(&self, offered: &HostKey, certificate: Option<&str>) -> Stranger {
         let name = &self.names.exact;
-        let mut known = Vec::new();
-        let mut kinds: Vec<&str> = self
-            .known
-            .marked(Mark::Host)
-            .filter(|known| !known.portless)
-            .map(|known| known.key.kind())
-            .collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        let kinds = kinds.join(", ");
-        if !kinds.is_empty() {
-            known.push(format!("Other keys of this host are known: {kinds}."));
-        }
-        if let Some(authority) = self.known.marked(Mark::Authority).next() {
-            known.push(certificate.clone().unwrap_or_else(|| {
-                format!(
-                    "An authority is known for it ({}), but it shows no certificate.",
-                    authority.place
-                )
-            }));
-        }
-        let garbled = self.known.garbled.join(", ");
-        if !garbled.is_empty() {
-            known.push(format!(
-                "A line that names it, or may, cannot be understood: {garbled}."
-            ));
-        }
-        let tail = |text: &str, before: &str, after: &str| match text {
-            "" => String::new(),
-            text => format!("{before}{text}{after}"),
+        let known = self.around(certificate);
+        let ask = format!("run once: {}", self.ssh);
+        let add = self
+            .file
+            .as_ref()
+            .map(|file| format!("add to {}: {name} {offered}", file.display()));
+        let remedy = match (self.policy.strict, add) {
+            (Strict::Yes, None) => "name a UserKnownHostsFile that has it".to_owned(),
+            (Strict::Yes, Some(add)) => format!("{add} (StrictHostKeyChecking is yes)"),
+            (_, None) => ask,
+            (_, Some(add)) => format!("{ask}, or {add}"),
         };
-        let add = match &self.file {
-            Some(file) => format!("add to {}: {name} {offered}", file.display()),
-            None => String::new(),
-        };
-        let remedy = match (self.strict, add.as_str()) {
-            (Strict::Yes, "") => "name a UserKnownHostsFile that has it".to_owned(),
-            (Strict::Yes, add) => format!("{add} (StrictHostKeyChecking is yes)"),
-            (_, "") => format!("run once: {}", self.ssh),
-            (_, add) => format!("run once: {}, or {add}", self.ssh),
-        };
+        let sentences: String = known.iter().flat_map(|one| [one, " "]).collect();
         let refusal = format!(
-            "the host key {} of `{name}` is not known{}{}{}. Compare the fingerprint on the host \
-             (ssh-keygen -lf {}); if it is the same, {remedy}",
+            "the host key {} of `{name}` is not known. {sentences}Compare the fingerprint on the \
+             host (ssh-keygen -lf {}); if it is the same, {remedy}",
             offered.shown(),
-            tail(&kinds, " (known of it: ", ")"),
-            tail(&garbled, "; a line that names it holds no key: ", ""),
-            tail(
-                certificate
-                    .as_deref()
-                    .unwrap_or_default()
-                    .trim_end_matches('.'),
-                "; ",
-                ""
-            ),
             offered.usual_file(),
         );
         Stranger {
             key: offered.clone(),
             known,
-            garbled: !garbled.is_empty(),
+            garbled: !self.known.garbled.is_empty(),
             refusal,
         }
+    }
+
+    /// What is known of a host whose key is not, in whole sentences; `certificate` is what is
+    /// wrong with the one that it shows.
+    fn around(&self, certificate: Option<&str>) -> Vec<String> {
+        let mut sentences = Vec::new();
+        let keys = self
+            .known
+            .marked(Mark::Host)
+            .filter(|known| !known.portless);
+        let mut kinds: Vec<&str> = keys.map(|known| known.key.kind()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        if !kinds.is_empty() {
+            let kinds = kinds.join(", ");
+            sentences.push(format!("Other keys of this host are known: {kinds}."));
+        }
+        if let Some(authority) = self.known.marked(Mark::Authority).next() {
+            let place = &authority.place;
+            let none =
+                || format!("An authority is known for it ({place}), but it shows no certificate.");
+            sentences.push(certificate.map_or_else(none, str::to_owned));
+        }
+        if !self.known.garbled.is_empty() {
+            let places = self.known.garbled.join(", ");
+            sentences.push(format!(
+                "A line that names it, or may, cannot be understood: {places}."
+            ));
+        }
+        sentences
     }
 
     /// Whether a key of this type is known of the host: such are asked for first, else a host
@@ -245,7 +243,6 @@ impl Trust {
 #[cfg(test)]
 mod tests {
     use super::super::host_key::samples::{ECDSA, ED25519, OTHER, key};
-    use super::super::policy::Policy;
     use super::*;
 
     fn trust_as(strict: Strict, text: &str, port: u16) -> (Trust, String) {
@@ -339,7 +336,7 @@ mod tests {
         assert!(
             stranger
                 .refusal
-                .contains("not known (known of it: ecdsa-sha2-nistp256)"),
+                .contains("is not known. Other keys of this host are known: ecdsa-sha2-nistp256."),
             "{}",
             stranger.refusal
         );
@@ -376,7 +373,10 @@ mod tests {
         let (trust, file) = trust("nas ssh-ed25519 AAAA\n", 22);
         let stranger = stranger(&trust, ED25519);
         let says = &stranger.refusal;
-        assert!(says.contains(&format!("holds no key: {file}:1")), "{says}");
+        assert!(
+            says.contains(&format!("be understood: {file}:1.")),
+            "{says}"
+        );
         assert!(stranger.garbled);
         assert!(stranger.known[0].contains(&format!("{file}:1")));
     }

@@ -50,7 +50,7 @@ pub use self::job::Job;
 pub use self::keeper::Keeper;
 pub use self::launch::{Caps, Launch};
 pub use self::pipe::pipe_script;
-pub use self::side::{Ends, Link, Part, Side};
+pub use self::side::{Ends, Entry, Link, Part, Side, Whole};
 pub use self::stop::{StopProof, Stopper};
 
 /// How long a short script may take.
@@ -187,6 +187,28 @@ impl Supervisor {
         ends: Ends,
     ) -> Result<Side, HostError> {
         side::begin(&self.inner, step, command, launch, ends).await
+    }
+
+    /// Puts a step that reads a stream into its folder, for another host to begin it.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub async fn enter(
+        &self,
+        step: &str,
+        command: &str,
+        launch: &Launch,
+    ) -> Result<Entry, HostError> {
+        side::enter(&self.inner, step, command, launch).await
+    }
+
+    /// The status of each command of a pipe but the last, while that may still run. Nothing
+    /// where one of them is not known.
+    ///
+    /// # Errors
+    /// Where the host cannot be reached.
+    pub async fn senders(&self, step: &str) -> Result<Vec<i32>, HostError> {
+        side::senders(&self.inner, step).await
     }
 
     /// Follows a step that was begun before, from its first byte on; one that never was will

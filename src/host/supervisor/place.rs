@@ -111,6 +111,7 @@ impl Inner {
                 inner: Arc::clone(self),
                 vars,
                 mark,
+                dir,
             }),
             _ => Err(self.refused("a step's folder cannot hold a NUL byte")),
         }
@@ -133,6 +134,7 @@ pub(super) struct At {
     pub inner: Arc<Inner>,
     pub vars: Vars,
     pub mark: String,
+    pub dir: String,
 }
 
 impl At {

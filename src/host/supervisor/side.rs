@@ -9,10 +9,10 @@ use tokio::time::timeout;
 use super::control::Over;
 use super::frame::Frame;
 use super::job::{Job, input_of};
-use super::place::{At, Inner};
+use super::place::{At, Inner, Told};
 use super::wire::Line;
 use super::{Launch, PATIENCE};
-use crate::host::sh::{COMMON, CONTROL, MEMBERS, STAGE, STREAM, WHOLE};
+use crate::host::sh::{COMMON, CONTROL, ENTER, MEMBERS, SENDERS, STAGE, STREAM, WHOLE};
 use crate::host::{Channel, Exit, HostError, Said};
 
 /// Parts of a stream that wait to be taken: with what the connection itself holds (see
@@ -114,7 +114,8 @@ pub(super) async fn begin(
             .set("head", &head)?
             .set("tail", &tail)?
             .set("reads", flag(ends.reads))?
-            .set("writes", flag(ends.writes))
+            .set("writes", flag(ends.writes))?
+            .set("direct", "")
     };
     let script = vars()
         .map_err(|error| inner.refused(error.to_string()))?
@@ -129,7 +130,7 @@ pub(super) async fn begin(
         frame: Frame::new(&head, &tail),
         fed: format!("{} fed\n", at.mark).into_bytes(),
         said: Vec::new(),
-        parts: Some(parts),
+        parts,
         lines: Some(lines),
         link: tell_link,
     };
@@ -155,6 +156,99 @@ pub(super) async fn begin(
     }
 }
 
+/// How another host begins a side that was put into its folder, and what it hears of it.
+pub struct Entry {
+    /// The command that begins it; its input is the stream.
+    pub command: String,
+    /// Lets it see the end.
+    pub whole: Whole,
+    mark: String,
+}
+
+impl Entry {
+    /// Whether the side has said that it began, in what its command has printed.
+    #[must_use]
+    pub fn has_begun(&self, printed: &[u8]) -> bool {
+        self.has_said(printed, "started")
+    }
+
+    /// Whether it has said that all has arrived. What it says comes back the way that the
+    /// stream goes: so that was not the end of a connection.
+    #[must_use]
+    pub fn has_all(&self, printed: &[u8]) -> bool {
+        self.has_said(printed, "fed")
+    }
+
+    fn has_said(&self, printed: &[u8], word: &str) -> bool {
+        let line = format!("{} {word}", self.mark);
+        let mut lines = printed.split(|&byte| byte == b'\n');
+        lines.any(|said| said == line.as_bytes())
+    }
+}
+
+/// Puts a side into its folder for another host to begin.
+pub(super) async fn enter(
+    inner: &Arc<Inner>,
+    step: &str,
+    command: &str,
+    launch: &Launch,
+) -> Result<Entry, HostError> {
+    let at = inner.at(step)?;
+    stage(&at, step, command, launch).await?;
+    let refused = |error: shlex::QuoteError| inner.refused(error.to_string());
+    let vars = || {
+        at.vars
+            .clone()
+            .set("sh", &inner.shell)?
+            .set("clock", &inner.clock().source.to_string())?
+            .set("reads", "yes")?
+            .set("writes", "")?
+            .set("direct", "yes")
+    };
+    let text = vars()
+        .map_err(refused)?
+        .number("keep", launch.caps.head)
+        .number("limit", launch.caps.file.max(launch.caps.head))
+        .script(&[COMMON, MEMBERS, CONTROL, STREAM]);
+    let script = at
+        .vars
+        .clone()
+        .number("all_bytes", text.len() as u64)
+        .script(&[COMMON, ENTER]);
+    let said = at.send(&script, text.as_bytes(), PATIENCE).await?;
+    staged(&at, step, said)?;
+    let file = format!("{}/enter", at.dir);
+    let file = shlex::try_quote(&file).map_err(refused)?;
+    Ok(Entry {
+        command: format!("{} {file}", inner.shell),
+        mark: at.mark.clone(),
+        whole: Whole(at),
+    })
+}
+
+/// Status of each command of a pipe but the last, which may still run; nothing where one is
+/// not known.
+pub(super) async fn senders(inner: &Arc<Inner>, step: &str) -> Result<Vec<i32>, HostError> {
+    let at = inner.at(step)?;
+    let said = at
+        .ask(&at.vars.script(&[COMMON, SENDERS]), PATIENCE)
+        .await?;
+    let (mut all, mut whole) = (Some(Vec::new()), false);
+    for line in said.lines {
+        match line {
+            Line::Other(word, code) if word == "sender" => {
+                all = all.and_then(|mut all: Vec<i32>| {
+                    all.push(code.parse().ok()?);
+                    Some(all)
+                });
+            }
+            Line::Other(word, _) if word == "senders" => whole = true,
+            _ => {}
+        }
+    }
+    Ok(all.filter(|_| whole).unwrap_or_default())
+}
+
 fn down(inner: &Inner, why: &str) -> HostError {
     HostError::Down {
         host: inner.host.name().to_owned(),
@@ -174,6 +268,10 @@ async fn stage(at: &At, step: &str, command: &str, launch: &Launch) -> Result<()
         .number("all_bytes", input.len() as u64)
         .script(&[COMMON, STAGE, "say staged\n"]);
     let said = at.send(&script, &input, PATIENCE).await?;
+    staged(at, step, said)
+}
+
+fn staged(at: &At, step: &str, said: Told) -> Result<(), HostError> {
     let mut staged = false;
     for line in said.lines {
         match line {
@@ -199,7 +297,7 @@ struct Split {
     fed: Vec<u8>,
     /// The end of what was said of the step, as long as that line.
     said: Vec<u8>,
-    parts: Option<mpsc::Sender<Part>>,
+    parts: mpsc::Sender<Part>,
     lines: Option<mpsc::Sender<Said>>,
     link: watch::Sender<Link>,
 }
@@ -209,15 +307,17 @@ impl Split {
         loop {
             // Where nobody takes the stream any more, its channel goes: the other end of it,
             // and what it holds back, is free.
-            let said = match &self.parts {
-                Some(parts) => tokio::select! {
-                    said = output.recv() => said,
-                    () = parts.closed() => break,
-                },
-                None => output.recv().await,
+            let said = tokio::select! {
+                said = output.recv() => said,
+                () = self.parts.closed() => break,
             };
             match said {
-                Some(Said::Out(bytes)) => self.stream(bytes).await,
+                Some(Said::Out(bytes)) => {
+                    if !self.stream(bytes).await {
+                        break;
+                    }
+                }
+                None => break,
                 Some(Said::Err(bytes)) => {
                     self.look(&bytes);
                     self.line(Said::Out(bytes)).await;
@@ -227,23 +327,16 @@ impl Split {
                     self.link.send_replace(Link::Over);
                     return;
                 }
-                None => break,
             }
         }
         self.link.send_replace(Link::Lost);
     }
 
-    async fn stream(&mut self, bytes: Vec<u8>) {
+    /// Hands on what belongs to the stream, and says whether somebody takes it.
+    async fn stream(&mut self, bytes: Vec<u8>) -> bool {
         let bytes = self.frame.take(bytes);
-        if let Some(parts) = &self.parts {
-            let mut gone = !bytes.is_empty() && parts.send(Part::Bytes(bytes)).await.is_err();
-            if self.frame.is_whole() {
-                gone |= parts.send(Part::End).await.is_err();
-            }
-            if gone {
-                self.parts = None;
-            }
-        }
+        let taken = bytes.is_empty() || self.parts.send(Part::Bytes(bytes)).await.is_ok();
+        taken && (!self.frame.is_whole() || self.parts.send(Part::End).await.is_ok())
     }
 
     async fn line(&mut self, said: Said) {

@@ -281,6 +281,7 @@ impl Tale {
                     Clock::Host
                 }),
                 resolution,
+                sides: Vec::new(),
                 host: None,
                 here: None,
                 cause: cause.map(Into::into),

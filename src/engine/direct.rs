@@ -1,0 +1,264 @@
+//! A pipe that goes directly from one host to another, over the one's own `ssh`.
+//!
+//! The sender's host begins the other side with a script that was put there before. Both sides
+//! are followed, stopped and proved from here. The receiver sees the end of its input only when
+//! every sender has ended well and the receiver's word that all has arrived came back over that
+//! `ssh`: a connection that broke never looks like an end.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Duration, Instant, sleep_until};
+
+use crate::host::HostError;
+use crate::host::supervisor::{Caps, Entry, Launch, Supervisor, pipe_script};
+use crate::method::HostInfo;
+
+use super::command::{Followed, Following, PATIENCE, PartOf, follow};
+use super::shell::quote;
+use super::stream::{Streamed, Trouble, Wanted};
+
+/// What `ssh` ends with where it is its own connection that failed.
+const CONNECTION: i32 = 255;
+
+/// How long the receiver may take to tell a better reason than the sender's.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The `ssh` to a host, with what the host that runs it has to log in with: nothing is asked
+/// and nothing forwarded, and the host key must be known there.
+pub(super) fn ssh(to: &HostInfo) -> String {
+    let options = "ssh -a -x -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=15 \
+                   -o ServerAliveInterval=15 -o ServerAliveCountMax=3";
+    match (&to.address, &to.login) {
+        (Some(address), Some((user, port))) => {
+            let destination = quote(&format!("{user}@{address}"));
+            format!("{options} -p {port} {destination}")
+        }
+        _ => format!("{options} ‹{}›", to.name),
+    }
+}
+
+/// The two sides while they run.
+struct Both<'a> {
+    wanted: &'a Wanted<'a>,
+    entry: Entry,
+    sender: Arc<Supervisor>,
+    names: [String; 2],
+    parts: [PartOf; 2],
+    trouble: Option<Trouble>,
+    /// What the first side told of its end, and until when the second may tell a better reason.
+    suspected: Option<(Trouble, Instant)>,
+}
+
+/// Runs it to its end.
+///
+/// # Errors
+/// Where a side could not be begun; then none is left.
+pub(super) async fn run(
+    wanted: Wanted<'_>,
+    ssh: &str,
+    following: impl Fn(usize) -> Following,
+) -> Result<Streamed, HostError> {
+    let ([from, to], [sender, receiver]) = (wanted.segments, &wanted.supervisors[..]) else {
+        return Ok(nothing(&wanted));
+    };
+    let names = [1, 2].map(|at| format!("{}-{at}", wanted.step));
+    let [name, name_there] = &names;
+    let text = match &to.members[..] {
+        [one] => one.clone(),
+        many => pipe_script(many),
+    };
+    let plain = Launch::default();
+    let entry = receiver.enter(name_there, &text, &plain).await?;
+    let mut members = from.members.clone();
+    members.push(format!("{ssh} {}", quote(&entry.command)));
+    let begin = wanted.began.elapsed().as_secs_f64();
+    let text = pipe_script(&members);
+    let launched = sender.launch(name, &text, wanted.launch.clone());
+    let job = match launched.await {
+        Ok(job) => job,
+        Err(why) => {
+            for (supervisor, name) in [(sender, name), (receiver, name_there)] {
+                if let Ok(stopper) = supervisor.stopper(name) {
+                    stopper.stop(PATIENCE).await;
+                }
+            }
+            return Err(why);
+        }
+    };
+    let (talk, heard) = watch::channel(Vec::new());
+    let there = PartOf::default();
+    let here = PartOf {
+        log: Arc::clone(&there.log),
+        talk: Some(Arc::new(talk)),
+        ..PartOf::default()
+    };
+    let follows = Following {
+        part_of: Some(here.clone()),
+        ..following(0)
+    };
+    let mut both = Both {
+        entry,
+        sender: Arc::clone(sender),
+        names: names.clone(),
+        parts: [here, there.clone()],
+        trouble: None,
+        suspected: None,
+        wanted: &wanted,
+    };
+    let first = tokio::spawn(follow(job, follows));
+    let follows = Following {
+        part_of: Some(there),
+        ..following(1)
+    };
+    let receiver = Arc::clone(receiver);
+    let name_there = name_there.clone();
+    let second = move || -> Result<JoinHandle<Followed>, HostError> {
+        let job = receiver.attach(&name_there, Caps::default())?;
+        Ok(tokio::spawn(follow(job, follows)))
+    };
+    let sides = both.watch(first, second, heard).await?;
+    Ok(Streamed {
+        sides,
+        trouble: both.trouble,
+        here: (begin, wanted.began.elapsed().as_secs_f64()),
+        ..nothing(&wanted)
+    })
+}
+
+fn nothing(wanted: &Wanted<'_>) -> Streamed {
+    let now = wanted.began.elapsed().as_secs_f64();
+    Streamed {
+        sides: Vec::new(),
+        bytes: None,
+        sha256: None,
+        trouble: None,
+        here: (now, now),
+    }
+}
+
+impl Both<'_> {
+    /// Until both sides have ended. The second is followed from when it has said that it began:
+    /// before that, to ask for it would see to it that it never does.
+    async fn watch(
+        &mut self,
+        mut first: JoinHandle<Followed>,
+        second: impl FnOnce() -> Result<JoinHandle<Followed>, HostError>,
+        mut heard: watch::Receiver<Vec<u8>>,
+    ) -> Result<Vec<Followed>, HostError> {
+        let mut begin = Some(second);
+        let mut running: Option<JoinHandle<Followed>> = None;
+        let (mut ended, mut ended_there) = (None, None);
+        let (mut told, mut open) = (false, true);
+        loop {
+            let said = heard.borrow_and_update().clone();
+            // Also where the first has ended: it may have begun the second and lost it.
+            if self.entry.has_begun(&said) || ended.is_some() {
+                if let Some(begin) = begin.take() {
+                    running = Some(begin()?);
+                }
+            }
+            if !told && self.trouble.is_none() && self.entry.has_all(&said) {
+                told = true;
+                if let Err(trouble) = self.let_end().await {
+                    self.fail(trouble);
+                }
+            }
+            if ended.is_some() && ended_there.is_some() {
+                break;
+            }
+            let until = self.suspected.as_ref().map(|(_, until)| *until);
+            tokio::select! {
+                () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => {
+                    self.convict();
+                }
+                changed = heard.changed(), if open => open = changed.is_ok(),
+                followed = &mut first, if ended.is_none() => {
+                    ended = Some(followed.ok());
+                    if let Some(Some(followed)) = &ended {
+                        self.ended(0, followed, told);
+                    }
+                }
+                followed = joined(&mut running), if ended_there.is_none() => {
+                    ended_there = Some(followed);
+                    if let Some(Some(followed)) = &ended_there {
+                        self.ended(1, followed, told);
+                    }
+                    self.convict();
+                }
+            }
+        }
+        Ok([ended, ended_there]
+            .into_iter()
+            .flatten()
+            .flatten()
+            .collect())
+    }
+
+    /// Lets the receiver see the end, where every sender has ended well.
+    async fn let_end(&self) -> Result<(), Trouble> {
+        let between = |why: HostError| Trouble::Between(why.to_string());
+        let [name, _] = &self.names;
+        let codes = self.sender.senders(name).await.map_err(between)?;
+        if codes.is_empty() || !codes.iter().all(|code| self.is_good(*code)) {
+            return Err(Trouble::Side(0));
+        }
+        self.entry.whole.tell().await.map_err(between)
+    }
+
+    fn is_good(&self, code: i32) -> bool {
+        code == 0 || self.wanted.ok.contains(&code)
+    }
+
+    fn ended(&mut self, at: usize, followed: &Followed, told: bool) {
+        let status = &followed.outcome.status;
+        if at == 0 && status.last() == Some(&CONNECTION) {
+            let why = followed.cause.as_deref().unwrap_or("it says no reason");
+            let host = |at: usize| {
+                let segment = self.wanted.segments.get(at);
+                segment.map_or("a host", |segment| segment.host.as_str())
+            };
+            let text = format!("ssh from {} to {}: {why}", host(0), host(1));
+            self.suspect(Trouble::Between(text));
+        } else if status.is_empty() || !status.iter().all(|code| self.is_good(*code)) {
+            match at {
+                0 => self.suspect(Trouble::Side(0)),
+                _ => self.fail(Trouble::Side(at)),
+            }
+        } else if at == 0 && !told {
+            self.suspect(Trouble::Between(
+                "the stream ended, and nobody said that all of it had arrived".to_owned(),
+            ));
+        }
+    }
+
+    // A sender that ends with a broken pipe is no reason, where the receiver has one.
+    fn suspect(&mut self, trouble: Trouble) {
+        self.suspected = Some((trouble, Instant::now() + GRACE));
+    }
+
+    fn convict(&mut self) {
+        if let Some((trouble, _)) = self.suspected.take() {
+            self.fail(trouble);
+        }
+    }
+
+    fn fail(&mut self, trouble: Trouble) {
+        if self.trouble.is_some() || self.wanted.control.is_stopped() {
+            return;
+        }
+        self.trouble = Some(trouble);
+        for part in &self.parts {
+            part.halt.cancel();
+        }
+    }
+}
+
+/// How it was followed to its end; never, where it is not.
+async fn joined(running: &mut Option<JoinHandle<Followed>>) -> Option<Followed> {
+    match running {
+        Some(running) => running.await.ok(),
+        None => std::future::pending().await,
+    }
+}
