@@ -38,7 +38,7 @@ fn start(fleet: &Fleet, record: &str, arguments: &[&str]) -> Going {
 
 /// A method that waits at `run` in the middle.
 fn waiting(fleet: &Fleet, name: &str, run: &str) {
-    let wait = step("hold", "protect", run);
+    let wait = step("hold", "protect", &format!("echo held; {run}"));
     fleet
         .world
         .method(name, &[HEAD, &wait, COPY, BESIDE].concat());
@@ -71,25 +71,10 @@ fn ends(recording: &Recording, host: &str) -> Vec<String> {
         .collect()
 }
 
-fn is_started(event: &Value) -> bool {
-    event["ev"] == "step" && event["state"] == "started"
-}
-
-/// Waits until the step `hold` of so many runs goes on.
+/// Waits until the step `hold` of so many runs goes on: until each has said so.
 fn until_held(going: &mut Going, runs: usize) {
-    let mut held = 0;
-    while held < runs {
-        let planned = going.until(|event| {
-            event["ev"] == "step" && event["state"] == "planned" && event["name"] == "hold"
-        });
-        let id = planned["step"].clone();
-        let is_known = |event: &Value| is_started(event) && event["step"] == id;
-        if !going.heard.0.iter().any(is_known) {
-            going.until(is_known);
-        }
-        // Others may have begun while this one was waited for.
-        let planned = going.heard.state("step", "planned");
-        held = planned.filter(|event| event["name"] == "hold").count();
+    for _ in 0..runs {
+        going.until(|event| event["ev"] == "log" && event["text"] == "held\n");
     }
 }
 
@@ -129,6 +114,70 @@ fn three_hosts_and_this_machine_go_on_at_the_same_time() {
     assert_eq!(first, ["started"; 4], "one ended before all had begun");
     for host in ["one", "two", "three", "local"] {
         assert_eq!(ends(&recording, host), ["ok", "ok"], "{host}");
+    }
+    fleet.assert_empty();
+}
+
+#[test]
+fn a_run_on_two_hosts_has_both_for_itself() {
+    let Some(fleet) = Fleet::new(&["one", "two"]) else {
+        return;
+    };
+    let there =
+        step("there", "account", "sleep 0.3").replace("[[step]]\n", "[[step]]\non = \"target\"\n");
+    let head = HEAD.replace("[\"source\"]", "[\"source\", \"target\"]");
+    fleet
+        .world
+        .method("pair", &[&head, COPY, &there, BESIDE].concat());
+    let (ended, recording) = fleet.world.session(
+        "a.jsonl",
+        &[
+            "--host",
+            "one",
+            "--host",
+            "two",
+            "--role",
+            "target=two",
+            "--method",
+            "files-cp",
+            "--method",
+            "pair",
+            "--reps",
+            "1",
+        ],
+    );
+    ended.assert_good();
+    let plan = &recording.0[0]["plan"];
+    let there = recording
+        .state("step", "planned")
+        .filter(|step| step["name"] == "there");
+    assert_eq!(there.filter(|step| step["host"] == "two").count(), 2);
+    for host in ["one", "two"] {
+        let bindings = plan["bindings"].as_array().unwrap().iter();
+        let needs = |binding: &&Value| {
+            binding["roles"]
+                .as_object()
+                .unwrap()
+                .values()
+                .any(|on| on == host)
+        };
+        let ids: Vec<&Value> = bindings
+            .filter(needs)
+            .map(|binding| &binding["id"])
+            .collect();
+        let runs = plan["runs"].as_array().unwrap().iter();
+        let runs = runs.filter(|run| ids.contains(&&run["binding"]));
+        let expected: Vec<&str> = runs.flat_map(|run| [text(run, "run"); 2]).collect();
+        assert!(expected.len() >= 4, "{host}");
+        // Begin and end of each, one after another, in the order of the plan.
+        let told = recording
+            .of("run")
+            .filter(|event| event["state"] != "queued");
+        let told: Vec<&str> = told
+            .map(|event| text(event, "run"))
+            .filter(|run| expected.contains(run))
+            .collect();
+        assert_eq!(told, expected, "{host}");
     }
     fleet.assert_empty();
 }
