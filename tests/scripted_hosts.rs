@@ -164,6 +164,7 @@ impl Scene {
             confirmed: Vec::new(),
             sink: Arc::clone(&self.heard) as Arc<dyn Sink>,
             control: self.control.clone(),
+            asker: std::sync::Arc::new(comeback::event::Nobody),
         };
         let end = sitting.conduct().await;
         (end.exit, end.reason, self.heard.order())

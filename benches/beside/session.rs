@@ -106,6 +106,7 @@ impl Stage {
             confirmed: Vec::new(),
             sink,
             control: Control::default(),
+            asker: std::sync::Arc::new(comeback::event::Nobody),
         };
         Ok(self.runtime.block_on(sitting.conduct()))
     }

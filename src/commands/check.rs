@@ -92,6 +92,9 @@ fn facts(name: &str, facts: &Facts) -> String {
     if let Some(differs) = facts.clock_differs() {
         line("clock", format!("{differs}: durations hold, dates do not"));
     }
+    for remark in &facts.connection {
+        line("ssh", remark.clone());
+    }
     line("state", facts.state.clone());
     for disk in &facts.disks {
         line(

@@ -12,13 +12,14 @@ use crate::method::{Catalogue, HostInfo};
 
 use super::Context;
 
-/// A host by its name: `local`, or one over SSH.
-pub(super) async fn reach(context: &Context, name: &str) -> Result<SharedHost, HostError> {
+/// A host by its name, `local` or one over SSH, and what there is to know of the connection.
+async fn reach(context: &Context, name: &str) -> Result<(SharedHost, Vec<String>), HostError> {
     if name == "local" {
-        return Ok(Arc::new(LocalHost::new()));
+        return Ok((Arc::new(LocalHost::new()), Vec::new()));
     }
-    let host: SharedHost = ssh::connect(name, &context.ssh).await?;
-    Ok(host)
+    let host = ssh::connect(name, &context.ssh).await?;
+    let remarks = host.remarks();
+    Ok((host, remarks))
 }
 
 /// Connects a host, and asks what it is: programs that methods need, where paths stand.
@@ -28,7 +29,7 @@ pub(super) async fn probe(
     tools: &[String],
     paths: &[String],
 ) -> Result<Connected, HostError> {
-    let mut host = reach(context, name).await?;
+    let (mut host, connection) = reach(context, name).await?;
     let configured = context.config.host(name);
     if let Some(command) = &configured.r#become {
         host = Become::through(host, command).await?;
@@ -40,6 +41,7 @@ pub(super) async fn probe(
     };
     let mut known = facts::probe(host.as_ref(), &wanted).await?;
     known.legacy = configured.legacy;
+    known.connection = connection;
     let info = HostInfo {
         name: name.to_owned(),
         address: host.address(),

@@ -13,7 +13,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 use crate::engine::{Confirmation, Connected, Control, Hosts, Missing, parse_subject, session_id};
-use crate::event::{Act, ActKind, HostState, Sink, What};
+use crate::event::{Act, ActKind, Asker, HostState, Sink, What};
 use crate::host::HostError;
 use crate::method::{Catalogue, Pick, Request};
 use crate::recording::Writer;
@@ -359,7 +359,8 @@ impl Desk {
         let sink: Arc<dyn Sink> = Arc::clone(&live) as Arc<dyn Sink>;
         let asking = Arc::clone(&self.context.asking);
         asking.tell_to(Some(Arc::clone(&sink)));
-        let sitting = run::sitting(id, prepared, asked, sink, control.clone());
+        let asker = Arc::clone(&asking) as Arc<dyn Asker>;
+        let sitting = run::sitting(id, prepared, asked, sink, control.clone(), asker);
         let (mut changes, pulse) = (live.pulse(), self.pulse.clone());
         let task = tokio::spawn(async move {
             let conduct = sitting.conduct();

@@ -30,10 +30,14 @@ pub(super) async fn methods(
 
 /// A host in one line.
 pub(super) fn line(facts: &Facts) -> String {
-    format!(
-        "{} · {} · {} cpus · {}",
-        facts.system, facts.kernel, facts.cpus, facts.memory
-    )
+    let mut parts = vec![
+        facts.system.clone(),
+        facts.kernel.clone(),
+        format!("{} cpus", facts.cpus),
+        facts.memory.to_string(),
+    ];
+    parts.extend(facts.connection.iter().cloned());
+    parts.join(" · ")
 }
 
 /// What the operator changed, as settings of a request.

@@ -7,7 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::RunArgs;
 use crate::engine::{Control, Gravity, Sitting, session_id};
-use crate::event::{Act, ActKind, SessionId, Sink, What};
+use crate::event::{Act, ActKind, Asker, SessionId, Sink, What};
 use crate::recording::Writer;
 use crate::session::{LeftState, Session, clean};
 
@@ -44,9 +44,10 @@ pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, Co
     context
         .asking
         .tell_to(Some(Arc::clone(&live) as Arc<dyn Sink>));
+    let asker = Arc::clone(&context.asking) as Arc<dyn Asker>;
     let signals = tokio::spawn(stop_on_signal(control.clone(), Arc::clone(&live)));
     let sink: Arc<dyn Sink> = Arc::clone(&live) as Arc<dyn Sink>;
-    let end = sitting(session, prepared, &asked, sink, control)
+    let end = sitting(session, prepared, &asked, sink, control, asker)
         .conduct()
         .await;
     signals.abort();
@@ -110,6 +111,7 @@ pub(super) fn sitting(
     asked: &Asked,
     sink: Arc<dyn Sink>,
     control: Control,
+    asker: Arc<dyn Asker>,
 ) -> Sitting {
     Sitting {
         session,
@@ -120,6 +122,7 @@ pub(super) fn sitting(
         confirmed: asked.confirmed.clone(),
         sink,
         control,
+        asker,
     }
 }
 

@@ -189,6 +189,14 @@ impl Acted {
     }
 }
 
+/// A secret that nobody needs to know.
+fn made() -> String {
+    let mut random = rand::rng();
+    (0..24)
+        .map(|_| char::from(random.sample(rand::distr::Alphanumeric)))
+        .collect()
+}
+
 /// Resolution of `/proc/uptime`, in seconds.
 const UPTIME: f64 = 0.01;
 /// From where on a difference of wall time and uptime is a stepped clock, in seconds.
@@ -385,17 +393,18 @@ impl Run<'_> {
     // Secrets are made or asked for here, and go nowhere but into this.
     pub(super) fn stdin(&mut self, step: &ExpandedStep) -> Result<Option<Vec<u8>>, EngineError> {
         if let Some(Secret { name, ask }) = &step.step.secret {
-            if ask.is_some() {
-                return Err(EngineError::Refused(format!(
-                    "{}: nobody is there to ask for {name}",
-                    step.name
-                )));
-            }
-            let mut random = rand::rng();
-            let made: String = (0..24)
-                .map(|_| char::from(random.sample(rand::distr::Alphanumeric)))
-                .collect();
-            self.secrets.insert(name.clone(), Value::from(made));
+            let key = (self.bound.binding.id.clone(), name.clone());
+            let value = match (ask, self.shared.given.get(&key)) {
+                (None, _) => made(),
+                (Some(_), Some(given)) => given.expose().to_owned(),
+                (Some(_), None) => {
+                    return Err(EngineError::Refused(format!(
+                        "{}: {name} was not asked for",
+                        step.name
+                    )));
+                }
+            };
+            self.secrets.insert(name.clone(), Value::from(value));
         }
         let Some(source) = &step.step.stdin else {
             return Ok(None);

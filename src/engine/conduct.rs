@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::event::{
-    Act, ActKind, End, Facts, Header, Origin, Plan, PlannedRun, RunChange, RunState, SessionId,
-    Sink, What,
+    Act, ActKind, Asker, End, Facts, Header, Origin, Plan, PlannedRun, RunChange, RunState,
+    SessionId, Sink, What,
 };
 use crate::host::{HostError, SharedHost};
 use crate::method::{Bound, HostInfo};
@@ -15,6 +15,7 @@ use super::Control;
 use super::course::Course;
 use super::guard::Confirmation;
 use super::outcome::Outcome;
+use super::secrets;
 use super::shared::Shared;
 use super::teller::Teller;
 
@@ -53,6 +54,8 @@ pub struct Sitting {
     pub sink: Arc<dyn Sink>,
     /// What the operator wants.
     pub control: Control,
+    /// Asks the operator for what methods need and nobody else knows.
+    pub asker: Arc<dyn Asker>,
 }
 
 /// A new session's name: `cb-` and eight hexadecimal digits.
@@ -77,7 +80,7 @@ impl Sitting {
         let teller = Teller::new(Arc::clone(&self.sink));
         teller.tell(What::Header(Box::new(self.header())));
         let mut outcome = Outcome::new(self.plan.runs.len());
-        let shared = Shared::new(
+        let mut shared = Shared::new(
             self.session,
             self.hosts,
             self.confirmed,
@@ -90,10 +93,17 @@ impl Sitting {
         }
         tell_plan(&shared, &self.plan.runs);
         let outcome = match teller.commit().await {
-            Ok(()) => {
-                let course = Course::new(shared, self.bounds, self.plan.runs, outcome);
-                course.take().await
-            }
+            Ok(()) => match secrets::ask_for(self.asker.as_ref(), &self.bounds).await {
+                Ok(given) => {
+                    shared.given = given;
+                    let course = Course::new(shared, self.bounds, self.plan.runs, outcome);
+                    course.take().await
+                }
+                Err(why) => {
+                    outcome.trouble(why.exit(), why.to_string());
+                    outcome
+                }
+            },
             Err(why) => {
                 outcome.trouble(1, why.to_string());
                 outcome

@@ -35,6 +35,7 @@ mod queue;
 mod reading;
 mod recover;
 mod run;
+mod secrets;
 mod shared;
 mod shell;
 mod space;

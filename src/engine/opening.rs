@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::event::{HostChange, HostState, Intended, LeaveKind, Lock, LockState, What};
+use crate::event::{HostChange, HostState, Intended, LeaveKind, Level, Lock, LockState, What};
 use crate::host::facts::overhead;
 use crate::host::supervisor::Keeper;
 use crate::host::{HostError, SharedHost};
@@ -14,6 +14,7 @@ use super::EngineError;
 use super::leaving::{self, Open};
 use super::lock::{self, Holder};
 use super::shared::Shared;
+use super::teller::About;
 
 /// How long it may take in all.
 const LIMIT: Duration = Duration::from_mins(3);
@@ -106,6 +107,13 @@ impl Opened {
             reason: None,
             facts: Some(facts),
         })));
+        let about = About {
+            host: Some(host),
+            ..About::default()
+        };
+        for remark in &known.info.facts.connection {
+            shared.teller.note(Level::Remark, remark.as_str(), about);
+        }
         for subject in subjects {
             self.lock(shared, &known.host, subject).await?;
         }

@@ -12,6 +12,7 @@ use super::away::GONE_AFTER;
 use super::conduct::{Hosts, session_folder};
 use super::guard::Confirmation;
 use super::queue::Machines;
+use super::secrets::Given;
 use super::teller::Teller;
 use super::{Control, EngineError};
 
@@ -27,6 +28,8 @@ pub(super) struct Shared {
     pub control: Control,
     pub began: Instant,
     pub supervisors: BTreeMap<String, Arc<Supervisor>>,
+    /// Secrets that the operator gave.
+    pub given: Given,
     /// Hosts that are gone, and why: they are not waited for again.
     gone: Mutex<BTreeMap<String, String>>,
 }
@@ -47,6 +50,7 @@ impl Shared {
             control,
             began: Instant::now(),
             supervisors: BTreeMap::new(),
+            given: Given::new(),
             gone: Mutex::default(),
         };
         for (name, known) in &shared.hosts {

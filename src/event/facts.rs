@@ -37,6 +37,9 @@ pub struct Facts {
     /// Whether the old, weak SSH algorithms are allowed with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub legacy: bool,
+    /// What there is to know of how it is connected to, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connection: Vec<String>,
     /// Who logged in, where commands run through another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub became: Option<Became>,

@@ -89,7 +89,8 @@ impl Connection {
         let via = via.map(Box::new);
         let mut login = Login::new(route, operator)?;
         loop {
-            let (mut encrypted, round_trip, hold) = encrypted(route, via.as_deref()).await?;
+            let (mut encrypted, round_trip, hold) =
+                encrypted(route, operator, via.as_deref()).await?;
             match login.run(&mut encrypted).await {
                 Err(_lost) if login.may_again() => continue,
                 result => result?,
@@ -204,6 +205,7 @@ const STRANGERS: usize = 4;
 /// times that others who were turned away do not choose too.
 async fn encrypted(
     route: &Route,
+    operator: &Operator,
     via: Option<&Connection>,
 ) -> Result<(Encrypted, Duration, Hold), HostError> {
     let mut pause = TURNED_AWAY;
@@ -226,7 +228,7 @@ async fn encrypted(
                         ),
                     });
                 }
-                introduce::introduce(route, stranger).await?;
+                introduce::introduce(route, operator, stranger).await?;
                 continue;
             }
             Err(error) => error,

@@ -12,6 +12,7 @@ use super::host_key::HostKey;
 use super::known_hosts;
 use super::learn::learn;
 use super::policy::Strict;
+use super::prompts::Operator;
 use super::route::Route;
 use super::text::plain;
 use super::trust::{Doubt, Stranger, Trust};
@@ -91,7 +92,11 @@ pub(super) async fn recall(route: &Route) -> Result<Trust, HostError> {
 ///
 /// # Errors
 /// [`HostError::Untrusted`]: no, or nobody is there.
-pub(super) async fn introduce(route: &Route, stranger: Stranger) -> Result<(), HostError> {
+pub(super) async fn introduce(
+    route: &Route,
+    operator: &Operator,
+    stranger: Stranger,
+) -> Result<(), HostError> {
     let since = Instant::now();
     let door = route.introductions.door(&route.names.exact);
     let mut answered = door.lock().await;
@@ -109,14 +114,14 @@ pub(super) async fn introduce(route: &Route, stranger: Stranger) -> Result<(), H
         // What was seen with a certificate says more.
         Err(Doubt::Unknown(_)) => stranger,
     };
-    let quiet = route.policy.batch || !route.operator.is_there();
+    let quiet = route.policy.batch || !operator.is_there();
     let silently = match route.policy.strict {
         Strict::Yes => return Err(untrusted(route, stranger.refusal)),
         Strict::AcceptNew | Strict::Off if !stranger.garbled => true,
         _ if quiet => return Err(untrusted(route, stranger.refusal)),
         _ => false,
     };
-    let yes = silently || ask(route, &stranger).await;
+    let yes = silently || ask(route, operator, &stranger).await;
     *answered = Some(Answered {
         when: Instant::now(),
         key: stranger.key.clone(),
@@ -129,7 +134,7 @@ pub(super) async fn introduce(route: &Route, stranger: Stranger) -> Result<(), H
     Ok(())
 }
 
-async fn ask(route: &Route, stranger: &Stranger) -> bool {
+async fn ask(route: &Route, operator: &Operator, stranger: &Stranger) -> bool {
     let files = [
         route.known_hosts.as_slice(),
         route.global_known_hosts.as_slice(),
@@ -139,7 +144,7 @@ async fn ask(route: &Route, stranger: &Stranger) -> bool {
     let others = tokio::task::spawn_blocking(move || known_hosts::other_names(&files, &key));
     let others = others.await.unwrap_or_default();
     let question = question(route, stranger, &others);
-    route.operator.confirms(question).await
+    operator.confirms(question).await
 }
 
 fn question(route: &Route, stranger: &Stranger, others: &[String]) -> Question {
