@@ -47,7 +47,9 @@ pub(super) async fn append(
 ) -> Result<(), EngineError> {
     let failed = |why: String| EngineError::Script {
         host: host.name().to_owned(),
-        what: "write the journal".to_owned(),
+        what: format!(
+            "write the journal in {session_dir} (`state` in the configuration sets another folder)"
+        ),
         why,
     };
     let mut line = serde_json::to_vec(entry).map_err(|why| failed(why.to_string()))?;

@@ -20,9 +20,9 @@ pub(super) struct Holder {
     pub since: String,
 }
 
-/// Where locks stand: gone after a reboot, as their sessions are. The first that can be written
+/// Where locks stand: gone after a reboot, as their sessions are. The first that has room
 /// takes it; another user may have had to take another.
-const FOLDERS: &str = "/run/lock /var/lock /tmp";
+const FOLDERS: &str = "/run/lock /var/lock /tmp /dev/shm";
 
 /// What a subject is locked by: one folder is one subject, by whatever path it is named.
 ///
@@ -55,23 +55,30 @@ pub(super) async fn take(
     key: &str,
     session: &str,
 ) -> Result<Result<(), Holder>, EngineError> {
-    // Whoever finds the folder there but no holder in it meets one that is just being taken.
+    // Whoever finds the folder there but no holder in it meets one that is just being taken. Who
+    // could not use the same folder took another at the same time: then both give way.
     let text = format!(
-        r#"refuse() {{ grep -qsF {session} "$p/holder" && {{ echo taken; exit 0; }}; printf 'refused\n'; cat "$p/holder" 2>/dev/null || printf 'another session\njust now\n'; exit 0; }}
+        r#"ours() {{ w=; read -r w _ 2>/dev/null <"$1/holder"; [ "$w" = {session} ]; }}
+refuse() {{ ours "$p" && {{ echo taken; exit 0; }}; printf 'refused\n'; cat "$p/holder" 2>/dev/null || printf 'another session\njust now\n'; exit 0; }}
 for d in {FOLDERS}; do p="$d"/{name}; [ -d "$p" ] && refuse; done
-for d in {FOLDERS}; do [ -d "$d" ] && [ -w "$d" ] && break; done
-p="$d"/{name}
-if mkdir -m 755 -- "$p" 2>/dev/null; then
-  if printf '%s\n%s\n' {session}" of $(id -un) on $(uname -n)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$p/holder" && chmod 644 "$p/holder"; then
-    echo taken
-  else
-    rm -f -- "$p/holder"; rmdir -- "$p"; exit 1
+for d in {FOLDERS}; do
+  p="$d"/{name}
+  [ -d "$d" ] && [ -w "$d" ] || continue
+  if mkdir -m 755 -- "$p" 2>/dev/null; then
+    if {{ printf '%s\n%s\n' {session}" of $(id -un) on $(uname -n)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$p/holder" && chmod 644 "$p/holder"; }} 2>/dev/null; then
+      for e in {FOLDERS}; do
+        if [ -d "$e"/{name} ] && ! ours "$e"/{name}; then
+          rm -f -- "$p/holder"; rmdir -- "$p"; p="$e"/{name}; refuse
+        fi
+      done
+      echo taken; exit 0
+    fi
+    rm -f -- "$p/holder"; rmdir -- "$p"
+  elif [ -d "$p" ]; then
+    refuse
   fi
-elif [ -d "$p" ]; then
-  refuse
-else
-  echo "no lock can be made in $d" >&2; exit 1
-fi"#,
+done
+echo "no lock can be made in any of {FOLDERS}: one of them needs room, and leave for this user to write" >&2; exit 1"#,
         name = name(key),
         session = quote(session),
     );

@@ -1,11 +1,12 @@
 //! What would run, what is missing, and why: before anything is changed.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;
 
 use crate::event::{BindingId, Bytes, Clock, Subject};
 use crate::host::{Host, HostError, ask};
-use crate::method::{Bound, MethodError, SettingValue};
+use crate::method::{Action, Bound, MethodError, SettingValue};
 
 use super::conduct::Hosts;
 use super::guard::Confirmation;
@@ -80,6 +81,7 @@ pub async fn examine(
         ..Check::default()
     };
     needs(bound, &mut check)?;
+    needs_of_actions(bound, &mut check);
     shape(bound, &mut check);
     for info in bound.hosts.values() {
         if !info.facts.state_writable {
@@ -111,6 +113,49 @@ pub enum ExamineError {
     /// The method is wrong.
     #[error(transparent)]
     Method(#[from] MethodError),
+}
+
+/// What comeback itself calls on a host for an action of a method.
+fn own_needs(action: &Action, here: bool) -> &'static [&'static str] {
+    match action {
+        Action::Payload(_) => &["awk", "find", "split", "stat"],
+        Action::Hash(_) if !here => &["awk", "find", "sort", "stat"],
+        Action::Space(_) => &["awk", "df"],
+        _ => &[],
+    }
+}
+
+fn needs_of_actions(bound: &Bound, check: &mut Check) {
+    let mut missing = BTreeSet::new();
+    for step in &bound.steps {
+        let Some(info) = bound.hosts.get(&step.step.on) else {
+            continue;
+        };
+        let here = info.address.is_none() && info.facts.became.is_none();
+        for tool in own_needs(&step.step.action, here) {
+            if !info.facts.tools.contains_key(*tool) {
+                missing.insert((info.name.clone(), *tool, step.step.action.name()));
+            }
+        }
+        let hashes = ["sha256sum", "openssl"];
+        if matches!(step.step.action, Action::Hash(_))
+            && !here
+            && !hashes
+                .iter()
+                .any(|tool| info.facts.tools.contains_key(*tool))
+        {
+            missing.insert((info.name.clone(), "sha256sum", "hash"));
+        }
+    }
+    for (host, tool, action) in missing {
+        check.find(
+            Gravity::Refused,
+            format!(
+                "{host}: {action} steps need {tool}, which is not there (Debian: apt install {})",
+                package(tool)
+            ),
+        );
+    }
 }
 
 fn needs(bound: &Bound, check: &mut Check) -> Result<(), MethodError> {
@@ -153,7 +198,8 @@ fn package(tool: &str) -> &str {
         "zfs" | "zpool" => "zfsutils-linux",
         "losetup" | "umount" | "mount" => "mount",
         "find" => "findutils",
-        "cp" | "split" | "sha256sum" => "coreutils",
+        "cp" | "df" | "sort" | "split" | "sha256sum" | "stat" => "coreutils",
+        "awk" => "mawk",
         "lvs" | "lvcreate" => "lvm2",
         other => other,
     }

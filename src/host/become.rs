@@ -217,6 +217,32 @@ mod tests {
         }
     }
 
+    /// A system takes 128 KiB as one argument, and on its way to a login shell each byte that
+    /// means something to a shell becomes five.
+    #[test]
+    fn the_longest_scripts_fit_into_an_argument() {
+        use crate::host::facts::{Wanted, scripts};
+
+        let path = |n| format!("/srv/{}/it's \"$(a)\" `b` \\ {n}\n", "x".repeat(100));
+        let paths: Vec<String> = (0..500).map(path).collect();
+        let wanted = Wanted {
+            paths: &paths,
+            ..Wanted::default()
+        };
+        let all = scripts(&wanted).unwrap();
+        assert!(all.len() > 1);
+        for script in all {
+            let script = with_environment(&script);
+            let line = with_environment(&shlex::try_quote(&script).unwrap());
+            let cost = |byte: u8| match byte {
+                b'\'' | b'"' | b'$' | b'`' | b'\\' | b'!' | 0..=31 | 127.. => 5,
+                _ => 1,
+            };
+            let bytes: usize = line.bytes().map(cost).sum();
+            assert!(bytes < 100 << 10, "{} bytes become {bytes}", script.len());
+        }
+    }
+
     #[tokio::test]
     async fn what_is_fed_line_by_line_is_heard_at_once() {
         let host = Become::through(local(), "env").await.unwrap();

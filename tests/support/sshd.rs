@@ -24,6 +24,8 @@ pub struct Sshd {
     port: u16,
     user: String,
     program: PathBuf,
+    /// What root does in a mount namespace of the server's own before it starts.
+    prelude: Option<String>,
     child: Option<Child>,
 }
 
@@ -42,7 +44,31 @@ impl Sshd {
 
     /// The same with another program that runs sshd.
     pub fn start_as(program: PathBuf, settings: &str) -> Self {
-        let folder = tempfile::Builder::new().prefix("sshd-").tempdir().unwrap();
+        Self::start_somewhere(program, None, settings, &std::env::temp_dir())
+    }
+
+    /// The same in a mount namespace of its own, after root has run `prelude` there; what the
+    /// server needs stands in `folder`, open for every user.
+    pub fn start_in(prelude: &str, settings: &str, folder: &Path) -> Option<Self> {
+        let program = program("sshd")?;
+        Some(Self::start_somewhere(
+            program,
+            Some(prelude),
+            settings,
+            folder,
+        ))
+    }
+
+    fn start_somewhere(
+        program: PathBuf,
+        prelude: Option<&str>,
+        settings: &str,
+        parent: &Path,
+    ) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("sshd-")
+            .tempdir_in(parent)
+            .unwrap();
         // sshd's helper process wants an empty folder, which only root needs and can make.
         if rustix::process::geteuid().is_root() {
             fs::create_dir_all("/run/sshd").unwrap();
@@ -54,6 +80,7 @@ impl Sshd {
                 .trim()
                 .to_owned(),
             program,
+            prelude: prelude.map(str::to_owned),
             child: None,
             folder,
         };
@@ -112,7 +139,18 @@ impl Sshd {
 
     /// Whether the server has said its banner.
     fn spawn(&mut self) -> bool {
-        let child = Command::new(&self.program)
+        let mut command = match &self.prelude {
+            None => Command::new(&self.program),
+            Some(prelude) => {
+                let mut command = Command::new("unshare");
+                let text = format!("set -e\n{prelude}\nexec \"$@\"");
+                command
+                    .args(["--mount", "sh", "-c", &text, "sh"])
+                    .arg(&self.program);
+                command
+            }
+        };
+        let child = command
             .args(["-D", "-f"])
             .arg(self.path("sshd_config"))
             .arg("-E")
@@ -200,6 +238,11 @@ impl Sshd {
     /// The login name.
     pub fn user(&self) -> &str {
         &self.user
+    }
+
+    /// The server's process.
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
     }
 
     /// The TCP port.
@@ -345,7 +388,8 @@ fn output(program: &str, arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-fn speaks(port: u16) -> bool {
+/// Whether an SSH server says its banner on a port of this machine.
+pub fn speaks(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
         return false;
     };
@@ -355,7 +399,7 @@ fn speaks(port: u16) -> bool {
 }
 
 /// All processes below one, by what `/proc` says of their parents.
-fn descendants(root: u32) -> Vec<u32> {
+pub fn descendants(root: u32) -> Vec<u32> {
     let mut parents = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry
@@ -399,7 +443,8 @@ fn is_alive(pid: u32) -> bool {
     })
 }
 
-fn kill(pid: u32) {
+/// Kills a process at once.
+pub fn kill(pid: u32) {
     use rustix::process::{Pid, Signal, kill_process};
 
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {

@@ -112,6 +112,8 @@ pub fn tree_script(root: &str, lists: &Lists, facts: &Facts) -> String {
         r#"set -e
 l={lists}
 mkdir -p -m 700 -- "$l"
+# For a sort of more than memory holds: /tmp may be small, or full.
+TMPDIR=$l; export TMPDIR
 {SHA}
 if [ -L {root} ]; then printf '%s: a link to a folder proves nothing about a copy\n' {root} >&2; exit 1; fi
 cd -- {root}
@@ -177,6 +179,7 @@ pub fn parse(said: &str, facts: &Facts) -> Result<Manifest, String> {
 pub fn compare_script(before: &Lists, after: &Lists) -> String {
     format!(
         r#"a={a}; b={b}
+TMPDIR=$a; export TMPDIR
 for f in files meta; do
   tr '\0' '\n' <"$a/$f" | LC_ALL=C sort >"$a/$f.lines"; tr '\0' '\n' <"$b/$f" | LC_ALL=C sort >"$b/$f.lines"
   LC_ALL=C comm -23 "$a/$f.lines" "$b/$f.lines" | sed 's/^/was /' | head -n 5

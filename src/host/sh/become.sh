@@ -5,6 +5,7 @@ say login "$(id -un 2>/dev/null || id -u)"
 # Without a terminal, so that no password can be asked for on the operator's.
 lead=
 command -v setsid >/dev/null && lead=setsid
+# shellcheck disable=SC2016 # for the shell in between
 $lead /bin/sh -c "$command"' /bin/sh -c "$1"' sh "$who" </dev/null &
 tried=$!
 (

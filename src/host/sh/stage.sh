@@ -7,7 +7,7 @@ refuse() {
   exit 1
 }
 
-why=$(mkdir -m 700 "$d" 2>&1) || refuse "$why"
+why=$(mkdir -m 700 "$d" 2>&1) || refuse "$why."
 (
   umask 077
   cat >"$d/cmd"
@@ -15,7 +15,7 @@ why=$(mkdir -m 700 "$d" 2>&1) || refuse "$why"
 # A connection that broke off must not run half a command.
 if [ "$(($(wc -c <"$d/cmd")))" -ne "$all_bytes" ]; then
   rm -f "$d/cmd"
-  refuse 'the command did not arrive in full'
+  refuse 'the command did not arrive in full.'
 fi
 if [ "$cmd_bytes" -ne "$all_bytes" ]; then
   (

@@ -12,6 +12,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::pool::Lease;
 use super::preamble::Preamble;
+use super::quote::Asked;
 use super::text::plain;
 use crate::host::{Channel, Exit, Said};
 
@@ -46,12 +47,12 @@ pub(super) enum NotStarted {
 /// The server or the login shell refuses, or the connection is lost.
 pub(super) async fn start(
     channel: russh::Channel<Msg>,
-    line: String,
+    asked: Asked,
     lease: Lease,
 ) -> Result<Channel, NotStarted> {
     let (mut read, write) = channel.split();
     let lost = || NotStarted::Lost("the connection was lost".to_owned());
-    write.exec(true, line).await.map_err(|_gone| lost())?;
+    write.exec(true, asked.line).await.map_err(|_gone| lost())?;
     let early = timeout(START, started(&mut read)).await.map_err(|_late| {
         NotStarted::Lost(format!(
             "the command was not started within {} s",
@@ -86,13 +87,14 @@ pub(super) async fn start(
         Err(_late) => {
             return Err(NotStarted::Lost(format!(
                 "the login shell did not come to the script within {} s; does a start-up file \
-                 there wait for input?",
+                 there wait for input, or is a forced command set (`command=` in \
+                 authorized_keys, `ForceCommand`)?",
                 BEGIN.as_secs()
             )));
         }
     }
     // Not before: a start-up file that reads would take some of it.
-    tokio::spawn(over.run_until_cancelled_owned(feed_stdin(feed, write)));
+    tokio::spawn(over.run_until_cancelled_owned(feed_stdin(asked.first, feed, write)));
     Ok(Channel {
         stdin: Box::new(stdin),
         output: receiver,
@@ -292,7 +294,10 @@ fn signal(signal: &Sig) -> String {
 }
 
 /// Sends standard input as the host takes it, then its end.
-async fn feed_stdin(mut from: DuplexStream, write: Arc<ChannelWriteHalf<Msg>>) {
+async fn feed_stdin(first: Vec<u8>, mut from: DuplexStream, write: Arc<ChannelWriteHalf<Msg>>) {
+    if !first.is_empty() && write.data_bytes(first).await.is_err() {
+        return;
+    }
     loop {
         let mut chunk = Vec::with_capacity(STDIN / 2);
         match from.read_buf(&mut chunk).await {

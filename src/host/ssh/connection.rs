@@ -23,6 +23,8 @@ const QUIET_LONGEST: Duration = Duration::from_secs(3);
 
 /// A connection on which channels can be opened.
 pub(super) struct Connection {
+    /// Whether a command of any length can be asked for on it.
+    pub(super) long_commands: bool,
     handle: Handle<Watch>,
     goodbye: Heard,
     /// See [`QUIET`].
@@ -51,9 +53,13 @@ impl Connection {
                 result => result?,
             }
             let Encrypted {
-                handle, goodbye, ..
+                long_commands,
+                handle,
+                goodbye,
+                ..
             } = encrypted;
             return Ok(Self {
+                long_commands,
                 handle,
                 goodbye,
                 quiet: (round_trip * 4).clamp(QUIET, QUIET_LONGEST),

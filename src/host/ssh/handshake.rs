@@ -1,7 +1,6 @@
 //! From a TCP connection to an encrypted one with a host whose key is known.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use russh::Limits;
@@ -29,6 +28,8 @@ const KEEPALIVES: usize = 3;
 /// New keys at least so often. OpenSSH has no limit of time; an hour, russh's own, has ended
 /// idle connections to servers that do not expect it.
 const REKEY: Duration = Duration::from_hours(12);
+/// So much of what comes first is looked at for the server's name.
+const HEAD: usize = 8 << 10;
 
 /// The first thing that was told, by whoever holds a clone.
 #[derive(Debug)]
@@ -160,6 +161,9 @@ impl client::Handler for Watch {
 
 /// An encrypted connection, before the login.
 pub(super) struct Encrypted {
+    /// Whether the server takes a command of any length, as OpenSSH's does; Dropbear's takes
+    /// 9000 bytes.
+    pub(super) long_commands: bool,
     pub(super) handle: Handle<Watch>,
     /// What the host said when it ended the connection, if it has.
     pub(super) goodbye: Heard,
@@ -198,14 +202,20 @@ pub(super) async fn handshake(
         goodbye: goodbye.clone(),
         banner: said.clone(),
     };
-    let banner = Arc::new(AtomicBool::new(false));
+    let server = Arc::new(OnceLock::new());
     let stream = InspectReader::new(transport.stream, {
-        let banner = Arc::clone(&banner);
-        let mut seen = false;
+        let server = Arc::clone(&server);
+        let mut head = Vec::new();
         move |bytes: &[u8]| {
-            if !seen && bytes.windows(4).any(|four| four == b"SSH-") {
-                seen = true;
-                banner.store(true, Ordering::Relaxed);
+            // Lines may come before it (RFC 4253, section 4.2).
+            if server.get().is_none() && head.len() < HEAD {
+                head.extend(bytes.iter().take(HEAD));
+                let mut lines = head.split_inclusive(|&byte| byte == b'\n');
+                if let Some(line) =
+                    lines.find(|line| line.starts_with(b"SSH-") && line.ends_with(b"\n"))
+                {
+                    let _ = server.set(String::from_utf8_lossy(line).into_owned());
+                }
             }
         }
     });
@@ -224,10 +234,12 @@ pub(super) async fn handshake(
         }
         None => {}
     }
-    let banner = banner.load(Ordering::Relaxed);
+    let banner = server.get().is_some();
     let (phase, why) = match result {
         Ok(Ok(handle)) => {
+            let server = server.get().map_or("", String::as_str);
             return Ok(Met::Known(Encrypted {
+                long_commands: server.contains("OpenSSH"),
                 handle,
                 goodbye,
                 banner: said,

@@ -150,10 +150,7 @@ impl SshHost {
     }
 
     async fn run(&self, script: &str) -> Result<Channel, HostError> {
-        let line = quote::command(&with_environment(script)).map_err(|why| HostError::Refused {
-            host: self.named.clone(),
-            why: why.to_owned(),
-        })?;
+        let script = with_environment(script);
         let mut until = None;
         let mut pause = PAUSE;
         let mut lost = false;
@@ -188,12 +185,21 @@ impl SshHost {
                 }
             }
         };
-        channel::start(channel, line, lease)
+        let long = lease.connection().long_commands;
+        let asked = quote::asked(&script, long).map_err(|why| HostError::Refused {
+            host: self.named.clone(),
+            why: why.to_owned(),
+        })?;
+        channel::start(channel, asked, lease)
             .await
             .map_err(|error| match error {
                 NotStarted::Refused(why) => HostError::Refused {
                     host: self.named.clone(),
-                    why: format!("the host lets this user in, but runs no commands: {why}"),
+                    why: format!(
+                        "the host lets this user in, but runs no commands: {why}; give the user a \
+                         login shell there and no forced command (`command=` in authorized_keys, \
+                         `ForceCommand`), or name another user"
+                    ),
                 },
                 NotStarted::Lost(why) => self.down(format!("{why}; the command may be running")),
             })

@@ -9,6 +9,37 @@ use std::fmt::Write;
 
 use super::preamble::SAY;
 
+/// The longest line that every server takes: Dropbear's limit is 9000 bytes.
+const SHORT: usize = 8000;
+
+/// What a server is asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// The line for the login shell.
+    pub(super) line: String,
+    /// What it reads before anything else: the script, where it is too long for a line.
+    pub(super) first: Vec<u8>,
+}
+
+/// How a script is run, by a server that takes long lines or not.
+///
+/// # Errors
+/// The script holds a NUL byte, which no argument can.
+pub(super) fn asked(script: &str, long: bool) -> Result<Asked, &'static str> {
+    let line = command(script)?;
+    if long || line.len() <= SHORT {
+        let first = Vec::new();
+        return Ok(Asked { line, first });
+    }
+    // A shell reads a line from a pipe byte by byte, so what comes behind it is the script's. One
+    // that broke off is not run.
+    let read = r#"IFS= read -r script && eval "$(printf %b "$script")""#;
+    Ok(Asked {
+        line: format!("exec /bin/sh -c '{SAY}{read}'"),
+        first: format!("{}\n", octal(script)).into_bytes(),
+    })
+}
+
 /// The line that has the login shell become `/bin/sh -c script`, which first says that it has
 /// begun.
 ///
@@ -45,8 +76,12 @@ fn quoted(script: &str) -> String {
 /// csh takes no line break within quotes, and nothing but quotes can hold one for sh. So the
 /// inner sh is given text without any, out of which it makes the script.
 fn encoded(script: &str) -> String {
+    format!("eval \"$(printf %b \"{}\")\"", octal(script))
+}
+
+/// Text of plain characters, out of which `printf %b` makes the script.
+fn octal(script: &str) -> String {
     let mut out = String::with_capacity(script.len() * 2);
-    out.push_str("eval \"$(printf %b \"");
     for byte in script.bytes() {
         match byte {
             b'\'' | b'"' | b'$' | b'`' | b'\\' | b'!' | 0..=31 | 127.. => {
@@ -56,7 +91,6 @@ fn encoded(script: &str) -> String {
             other => out.push(char::from(other)),
         }
     }
-    out.push_str("\")\"");
     out
 }
 
@@ -124,6 +158,53 @@ mod tests {
             "",
         ] {
             same_in_every_shell(script);
+        }
+    }
+
+    #[test]
+    fn a_script_that_is_too_long_for_a_line_is_read_first() {
+        use std::io::Write as _;
+
+        let script = format!(
+            "# {}\nprintf '%s|' 'a\\nb' \"it's \\$x\" é\ncat; exit 3\n",
+            "long ".repeat(2000)
+        );
+        assert!(asked(&script, true).unwrap().first.is_empty());
+        let asked = asked(&script, false).unwrap();
+        assert!(asked.line.len() <= SHORT);
+        for shell in shells() {
+            for whole in [true, false] {
+                let mut child = Command::new(shell[0])
+                    .args(&shell[1..])
+                    .args(["-c", &asked.line])
+                    .env("HOME", "/nonexistent")
+                    .stdin(std::process::Stdio::piped())
+                    .stdout(std::process::Stdio::piped())
+                    .stderr(std::process::Stdio::null())
+                    .spawn()
+                    .unwrap();
+                let mut stdin = child.stdin.take().unwrap();
+                let (text, _) = asked.first.split_at(asked.first.len() - 1);
+                let sent = if whole {
+                    [&asked.first, &b"the rest\0"[..]].concat()
+                } else {
+                    text.to_vec()
+                };
+                let _ = stdin.write_all(&sent);
+                drop(stdin);
+                let got = child.wait_with_output().unwrap();
+                let expected: &[u8] = if whole {
+                    "a\\nb|it's $x|é|the rest\0".as_bytes()
+                } else {
+                    b""
+                };
+                assert_eq!(got.stdout, [MARK, expected].concat(), "{shell:?}");
+                assert_eq!(
+                    got.status.code(),
+                    Some(if whole { 3 } else { 1 }),
+                    "{shell:?}"
+                );
+            }
         }
     }
 

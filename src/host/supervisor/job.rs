@@ -105,7 +105,10 @@ pub(super) async fn launch(
         line
     };
     match timeout(PATIENCE, first).await {
-        Ok(Ok(Line::Refused(why))) => Err(inner.refused(format!("step {step}: {why}"))),
+        Ok(Ok(Line::Refused(why))) => Err(inner.refused(format!(
+            "step {step}: {why} Its state folder is {}; `state` in the configuration sets another",
+            inner.dir
+        ))),
         Ok(Ok(Line::Started)) if at_join => Ok(Job::new(at, caps, None, true)),
         Ok(Ok(Line::Started)) => Ok(Job::new(at, caps, Some(control), false)),
         // A shell that ends by itself has said that it began.
