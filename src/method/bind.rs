@@ -11,7 +11,7 @@ use super::template::{Templates, unknown_value};
 use super::{
     Catalogue, HostInfo, Method, MethodError, Own, Request, SettingValue, Step, SubjectKind,
 };
-use crate::event::{Binding, BindingId, Facts, Labels, Order, PlannedRun, Subject};
+use crate::event::{Binding, BindingId, Labels, Order, PlannedRun, Subject};
 
 /// A method, ready to run but for what only a run knows.
 #[derive(Clone)]
@@ -407,16 +407,6 @@ impl Bound {
             })
     }
 
-    /// Facts in which no program is missing that the method needs: where one is, the method does
-    /// not run, and that is to be said, not that a template lacks a value.
-    fn with_needs(&self, info: &HostInfo) -> Facts {
-        let mut facts = info.facts.clone();
-        for need in &self.method.needs {
-            facts.tools.entry(need.tool.clone()).or_default();
-        }
-        facts
-    }
-
     /// An error of a step's template.
     #[must_use]
     pub fn wrong(&self, step: &Step, why: String) -> MethodError {
@@ -439,7 +429,12 @@ impl Bound {
         let facts: BTreeMap<String, Value> = self
             .hosts
             .iter()
-            .map(|(role, info)| (role.clone(), Value::from(Serde(self.with_needs(info)))))
+            .map(|(role, info)| {
+                (
+                    role.clone(),
+                    Value::from(Serde(info.facts_with(&self.method.needs))),
+                )
+            })
             .collect();
         let of = |pick: fn(&HostInfo) -> String| -> Value {
             let all: BTreeMap<String, Value> = self

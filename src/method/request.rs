@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::model::Need;
 use super::{Method, SubjectKind};
 use crate::event::Facts;
 
@@ -16,6 +17,18 @@ pub struct HostInfo {
     pub login: Option<(String, u16)>,
     /// What it is.
     pub facts: Facts,
+}
+
+impl HostInfo {
+    /// Facts in which none of these programs is missing: where one is, the method does not run,
+    /// and that is to be said, not that a template lacks a value.
+    pub(super) fn facts_with(&self, needs: &[Need]) -> Facts {
+        let mut facts = self.facts.clone();
+        for need in needs {
+            facts.tools.entry(need.tool.clone()).or_default();
+        }
+        facts
+    }
 }
 
 /// A subject that the operator named.

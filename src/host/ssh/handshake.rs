@@ -30,7 +30,6 @@ const KEEPALIVES: usize = 2;
 /// New keys at least so often. OpenSSH has no limit of time; an hour, russh's own, has ended
 /// idle connections to servers that do not expect it.
 const REKEY: Duration = Duration::from_hours(12);
-
 /// So much of what comes first is looked at for the server's name.
 const HEAD: usize = 8 << 10;
 
