@@ -167,7 +167,7 @@ pub fn seconds(command: &mut Command) -> Result<f64> {
 }
 
 /// sshd starts itself again for each connection, and wants to be called by its full path for that.
-fn sshd() -> Result<PathBuf> {
+pub fn sshd() -> Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .chain(["/usr/sbin", "/usr/local/sbin", "/sbin"].map(PathBuf::from))
