@@ -145,7 +145,7 @@ async fn cut_until_told(machine: &Machine) {
     };
     let found = since.elapsed();
     eprintln!("found after {:.1} s: {why}", found.as_secs_f64());
-    assert!(found < Duration::from_secs(60), "found after {found:?}");
+    assert!(found < Duration::from_mins(1), "found after {found:?}");
     let error = host.exec("true").await.err().unwrap();
     assert!(
         error.is_transient() && error.to_string().contains("connect"),
@@ -170,11 +170,9 @@ async fn cut_under_a_command(machine: &Machine, other: &Sshd) {
         host = other.host() => drop(host),
     }
     let since = Instant::now();
-    while let Some(said) = command.output.recv().await {
-        panic!("{said:?}");
-    }
+    assert_eq!(command.output.recv().await, None);
     let found = since.elapsed();
-    assert!(found < Duration::from_secs(60), "found after {found:?}");
+    assert!(found < Duration::from_mins(1), "found after {found:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use crate::figures::{Row, Table};
-use crate::lab::{Lab, sshd};
+use crate::lab::{Lab, said, sshd};
 
 const HOSTS: usize = 100;
 /// Logins at once at one server, as comeback has it.
@@ -121,14 +121,7 @@ impl Servers {
             writeln!(hosts, "Host many{number}\n  HostName {address}")?;
             writeln!(hosts, "Host one{number}\n  HostName {}", self::address(0))?;
         }
-        let user = rustix::process::getuid();
-        let user = fs::read_to_string("/etc/passwd")?
-            .lines()
-            .find_map(|line| {
-                let fields: Vec<&str> = line.split(':').collect();
-                (*fields.get(2)? == user.as_raw().to_string()).then(|| fields[0].to_owned())
-            })
-            .context("no login name")?;
+        let user = said(Command::new("id").arg("-un"))?;
         write!(
             hosts,
             "Host *\n  Port {port}\n  User {user}\n  IdentityFile {at}/user\n  IdentitiesOnly yes\n  \

@@ -148,7 +148,8 @@ pub fn run(command: &mut Command) -> Result<()> {
     said(command).map(|_| ())
 }
 
-fn said(command: &mut Command) -> Result<String> {
+/// Runs a command to its end; gives what it says.
+pub fn said(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("{command:?}"))?;
     ensure!(
         output.status.success(),
