@@ -10,6 +10,7 @@ mod server;
 
 use std::fmt::Write;
 use std::fs;
+use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -58,14 +59,28 @@ async fn a_hundred_names_of_one_server_are_all_let_in_by_its_usual_limit() {
     assert!(!sshd.log().contains("drop connection"), "{}", sshd.log());
 }
 
+/// A connection that was let in, and never logs in.
+fn occupy(port: u16) -> TcpStream {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let mut banner = [0; 4];
+        if stream.read_exact(&mut banner).is_ok() && &banner == b"SSH-" {
+            return stream;
+        }
+        // One before it is not gone yet.
+        assert!(Instant::now() < until, "never let in");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_is_full_is_asked_again_until_it_has_room() {
     let Some(sshd) = Sshd::start_with("MaxStartups 2:100:2") else {
         return;
     };
     // Two that never log in.
-    let connect = || TcpStream::connect(("127.0.0.1", sshd.port())).unwrap();
-    let full = [connect(), connect()];
+    let full = [occupy(sshd.port()), occupy(sshd.port())];
     let (target, config) = (sshd.target(), sshd.config());
     let (host, ()) = tokio::join!(ssh::connect(&target, &config), async {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -81,7 +96,7 @@ async fn a_server_that_stays_full_is_down_and_says_why() {
     let Some(sshd) = Sshd::start_with("MaxStartups 1:100:1") else {
         return;
     };
-    let _full = TcpStream::connect(("127.0.0.1", sshd.port())).unwrap();
+    let _full = occupy(sshd.port());
     let error = ssh::connect(&sshd.target(), &sshd.config()).await.err();
     let error = error.unwrap_or_else(|| panic!("{}", sshd.log()));
     let text = error.to_string();
