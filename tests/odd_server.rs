@@ -6,7 +6,6 @@
 #[path = "support/odd.rs"]
 mod odd;
 #[path = "support/sshd.rs"]
-#[allow(dead_code, reason = "only its keys are used")]
 mod server;
 
 use std::sync::Arc;
@@ -71,7 +70,6 @@ async fn output_and_status_are_whole_in_whatever_order_they_come() {
         "status, then output",
         "status, then the mark",
         "status after the end of the output",
-        "no end of the output",
         "late output",
         "status, then silence",
         "two statuses",

@@ -406,3 +406,69 @@ async fn a_login_shell_that_never_comes_to_the_script_is_a_refusal_that_says_wha
     let error = sshd.host().await.exec("true").await.err().unwrap();
     assert!(error.is_transient(), "{error}");
 }
+
+/// Bytes that do not repeat at any block size.
+fn bytes(from: u64, count: u64) -> Vec<u8> {
+    (from..from + count)
+        .map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
+        .collect()
+}
+
+/// Both directions at once, at a rate that a busy machine holds, while keys are renewed every
+/// few seconds: by the server on one connection, and by the amount that goes out on another.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_that_are_renewed_every_few_seconds_lose_nothing() {
+    const ROUNDS: u64 = 200;
+    const EACH: u64 = 40_000;
+    let mut both = tokio::task::JoinSet::new();
+    for settings in ["RekeyLimit default 2", "RekeyLimit 1M 3"] {
+        both.spawn(async move {
+            let settings = format!("{settings}\nLogLevel DEBUG1");
+            let Some(sshd) = Sshd::start_with(&settings) else {
+                return;
+            };
+            let host = sshd.host().await;
+            let Channel {
+                mut stdin,
+                mut output,
+            } = host.exec("cat; exit 3").await.unwrap();
+            let send = async move {
+                for round in 0..ROUNDS {
+                    stdin.write_all(&bytes(round * EACH, EACH)).await.unwrap();
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+                stdin.shutdown().await.unwrap();
+            };
+            let read = async {
+                let mut at = 0;
+                while let Some(said) = output.recv().await {
+                    match said {
+                        Said::Out(more) => {
+                            assert!(more == bytes(at, more.len() as u64), "near byte {at}");
+                            at += more.len() as u64;
+                        }
+                        Said::Err(text) => panic!("{}", String::from_utf8_lossy(&text)),
+                        Said::Exit(exit) => return (at, exit),
+                    }
+                }
+                panic!("lost after {at} bytes: {}", sshd.log());
+            };
+            // Other commands go on meanwhile.
+            let others = async {
+                for _ in 0..20 {
+                    assert_eq!(run(&*host, "true").await.exit, Exit::Code(0));
+                    tokio::time::sleep(Duration::from_millis(800)).await;
+                }
+            };
+            let ((), (count, exit), ()) = tokio::join!(send, read, others);
+            assert_eq!((count, exit), (ROUNDS * EACH, Exit::Code(3)), "{settings}");
+            let renewed = sshd
+                .log()
+                .lines()
+                .filter(|line| line.trim_end().ends_with("SSH2_MSG_NEWKEYS received"))
+                .count();
+            assert!(renewed >= 8, "{settings}: keys renewed {renewed} times");
+        });
+    }
+    both.join_all().await;
+}

@@ -3,19 +3,24 @@
 
 #[path = "support/channel.rs"]
 mod channel;
+#[path = "support/missing.rs"]
+mod missing;
 #[path = "support/sshd.rs"]
 mod server;
 
 use std::fmt::Write;
 use std::fs;
-use std::net::TcpStream;
+use std::io::Read;
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use channel::{rest, run};
 use comeback::host::ssh::{self, Config};
 use comeback::host::{Exit, Host};
-use server::Sshd;
+use missing::have_root;
+use server::{Sshd, program};
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
@@ -54,14 +59,28 @@ async fn a_hundred_names_of_one_server_are_all_let_in_by_its_usual_limit() {
     assert!(!sshd.log().contains("drop connection"), "{}", sshd.log());
 }
 
+/// A connection that was let in, and never logs in.
+fn occupy(port: u16) -> TcpStream {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let mut banner = [0; 4];
+        if stream.read_exact(&mut banner).is_ok() && &banner == b"SSH-" {
+            return stream;
+        }
+        // One before it is not gone yet.
+        assert!(Instant::now() < until, "never let in");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_is_full_is_asked_again_until_it_has_room() {
     let Some(sshd) = Sshd::start_with("MaxStartups 2:100:2") else {
         return;
     };
     // Two that never log in.
-    let connect = || TcpStream::connect(("127.0.0.1", sshd.port())).unwrap();
-    let full = [connect(), connect()];
+    let full = [occupy(sshd.port()), occupy(sshd.port())];
     let (target, config) = (sshd.target(), sshd.config());
     let (host, ()) = tokio::join!(ssh::connect(&target, &config), async {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -77,7 +96,7 @@ async fn a_server_that_stays_full_is_down_and_says_why() {
     let Some(sshd) = Sshd::start_with("MaxStartups 1:100:1") else {
         return;
     };
-    let _full = TcpStream::connect(("127.0.0.1", sshd.port())).unwrap();
+    let _full = occupy(sshd.port());
     let error = ssh::connect(&sshd.target(), &sshd.config()).await.err();
     let error = error.unwrap_or_else(|| panic!("{}", sshd.log()));
     let text = error.to_string();
@@ -114,6 +133,84 @@ async fn what_answers_and_is_no_ssh_server_is_not_asked_again() {
         error.contains("it said: HTTP/1.1 400 Bad Request"),
         "{error}"
     );
+}
+
+/// Ends a process when it is dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Dropbear takes five connections of an address that are not logged in yet, and drops others
+/// without a word.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dropbear_lets_many_in_and_runs_many_commands() {
+    let (Some(dropbear), Some(keygen)) = (program("dropbear"), program("dropbearkey")) else {
+        return;
+    };
+    let Some(sshd) = Sshd::start() else { return };
+    if !have_root() {
+        return;
+    }
+    let key = sshd.path("dropbear_key");
+    let made = Command::new(keygen)
+        .args(["-t", "ed25519", "-f"])
+        .arg(&key)
+        .output()
+        .unwrap();
+    let made = String::from_utf8(made.stdout).unwrap();
+    let public = made
+        .lines()
+        .find(|line| line.starts_with("ssh-ed25519"))
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    fs::write(sshd.known_hosts(), format!("[127.0.0.1]:{port} {public}\n")).unwrap();
+    // It looks for keys in the user's home only: in a mount namespace of its own, that is ours.
+    let home = sshd.path("dropbear_home");
+    fs::create_dir_all(home.join(".ssh")).unwrap();
+    fs::copy(sshd.path("authorized"), home.join(".ssh/authorized_keys")).unwrap();
+    let script = format!(
+        "chmod -R go-rwx {home} && mount --bind {home} ~root && exec {dropbear} -F -E -r {key} \
+         -p 127.0.0.1:{port} -P {home}/pid",
+        home = home.display(),
+        dropbear = dropbear.display(),
+        key = key.display(),
+    );
+    let log = fs::File::create(sshd.path("dropbear.log")).unwrap();
+    let child = Command::new("unshare")
+        .args(["--mount", "sh", "-c", &script])
+        .stdin(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    let _running = Running(child);
+    let until = Instant::now() + Duration::from_secs(20);
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(Instant::now() < until, "dropbear does not start");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let mut all = JoinSet::new();
+    for number in 0..20 {
+        let (target, config) = (format!("root@127.0.0.1:{port}"), sshd.config());
+        all.spawn(async move {
+            let host = ssh::connect(&target, &config).await.unwrap();
+            let commands = (0..6).map(|more| {
+                let host = Arc::clone(&host);
+                async move { run(&*host, &format!("exit {}", number + more)).await.exit }
+            });
+            let exits = futures_util::future::join_all(commands).await;
+            for (more, exit) in (0..6).zip(exits) {
+                assert_eq!(exit, Exit::Code(number + more));
+            }
+        });
+    }
+    all.join_all().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -163,4 +260,24 @@ async fn a_command_waits_for_as_long_as_another_takes_the_only_channel() {
     assert_eq!(first.1, Some(Exit::Code(1)));
     let mut second = second.unwrap();
     assert_eq!(rest(&mut second).await.1, Some(Exit::Code(2)));
+}
+
+#[tokio::test]
+async fn a_host_that_says_nothing_holds_up_no_other() {
+    let Some(sshd) = Sshd::start() else { return };
+    // Its backlog takes the connection; nobody ever answers.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let (config, other) = (sshd.config(), format!("ann@127.0.0.1:{port}"));
+    let good = async {
+        for _ in 0..5 {
+            let host = sshd.host().await;
+            assert_eq!(run(&*host, "echo in").await.out, b"in\n");
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = ssh::connect(&other, &config) => panic!("the silent host was first"),
+        () = good => {}
+    }
 }

@@ -155,7 +155,8 @@ pub fn run(command: &mut Command) -> Result<()> {
     said(command).map(|_| ())
 }
 
-fn said(command: &mut Command) -> Result<String> {
+/// Runs a command to its end; gives what it says.
+pub fn said(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("{command:?}"))?;
     ensure!(
         output.status.success(),
@@ -174,7 +175,7 @@ pub fn seconds(command: &mut Command) -> Result<f64> {
 }
 
 /// sshd starts itself again for each connection, and wants to be called by its full path for that.
-fn sshd() -> Result<PathBuf> {
+pub fn sshd() -> Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .chain(["/usr/sbin", "/usr/local/sbin", "/sbin"].map(PathBuf::from))

@@ -1,6 +1,6 @@
 //! comeback beside the usual tool for the same work, alternating in the same run, so that a busy
 //! machine slows both: `cargo bench [-- [--quick] NAME…]`, NAME being timing, exec, log, hash,
-//! start or stream.
+//! start, hosts or stream.
 //!
 //! Needs `sshd`, `ssh` and `hyperfine`. Each table says every row's n, median, least and most, and the
 //! ratio of its median to the first row's.
@@ -9,6 +9,7 @@
 mod exec;
 mod figures;
 mod hash;
+mod hosts;
 mod lab;
 mod log;
 mod program;
@@ -27,13 +28,14 @@ use lab::Lab;
 /// A name, and what it measures. Flag: only a few rounds, to see that it works.
 type Measure = (&'static str, fn(&Lab, bool) -> Result<Vec<Table>>);
 
-const ALL: [Measure; 6] = [
+const ALL: [Measure; 7] = [
     ("timing", timing::measure),
     ("exec", exec::measure),
     ("log", log::measure),
     ("hash", hash::measure),
     ("start", start::measure),
     ("stream", stream::measure),
+    ("hosts", hosts::measure),
 ];
 
 fn main() -> Result<()> {
@@ -47,6 +49,7 @@ fn main() -> Result<()> {
     {
         anyhow::bail!(
             "{name}: no such measurement; there are timing, exec, log, hash, start and stream"
+            "{name}: no such measurement; there are timing, exec, log, hash, start and hosts"
         );
     }
     let lab = Lab::start().context("an sshd of our own on loopback")?;

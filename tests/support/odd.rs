@@ -131,6 +131,7 @@ impl server::Handler for Behaviour {
         Ok(())
     }
 
+    #[allow(clippy::too_many_lines, reason = "a list")]
     async fn exec_request(
         &mut self,
         channel: ChannelId,
@@ -180,11 +181,6 @@ impl server::Handler for Behaviour {
             "status after the end of the output" => {
                 session.data(channel, "out")?;
                 session.eof(channel)?;
-                session.exit_status_request(channel, 7)?;
-                session.close(channel)?;
-            }
-            "no end of the output" => {
-                session.data(channel, "out")?;
                 session.exit_status_request(channel, 7)?;
                 session.close(channel)?;
             }
@@ -238,6 +234,7 @@ impl server::Handler for Behaviour {
                 });
             }
             "echo" => self.echoes = true,
+            // Fine but for the end of the output, which is not told.
             "fine" => {
                 session.data(channel, "out")?;
                 session.exit_status_request(channel, 7)?;

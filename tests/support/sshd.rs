@@ -113,9 +113,10 @@ impl Sshd {
     fn write_config(&self, settings: &str) {
         let path = |name| self.path(name).display().to_string();
         // Of this word the last value counts.
-        let startups = match settings.contains("MaxStartups") {
-            true => "",
-            false => "MaxStartups 100:30:200\n",
+        let startups = if settings.contains("MaxStartups") {
+            ""
+        } else {
+            "MaxStartups 100:30:200\n"
         };
         let base = format!(
             "{settings}\nListenAddress 127.0.0.1\nPort {}\nHostKey {}\nAuthorizedKeysFile {}\n\

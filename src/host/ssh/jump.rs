@@ -24,9 +24,10 @@ pub(super) fn resolve(target: &Target, config: &Config) -> Result<Route, String>
 
 /// `path` holds the hosts that are being looked up, from the target on.
 fn find(target: &Target, config: &Config, path: &mut Vec<Route>) -> Result<Route, String> {
-    let (mut route, jumps) = match path.is_empty() {
-        true => Route::alone(target, config)?,
-        false => alone(target, config)?,
+    let (mut route, jumps) = if path.is_empty() {
+        Route::alone(target, config)?
+    } else {
+        alone(target, config)?
     };
     let same = |other: &Route| {
         (&other.host, other.port, &other.user) == (&route.host, route.port, &route.user)

@@ -79,8 +79,8 @@ impl Grip {
     pub(super) fn was_turned_away(&self) -> bool {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let begins = |with: &[u8]| seen.greeting.starts_with(with);
-        seen.closed && (begins(b"SSH-") || begins(b"Exceeded MaxStartups") || begins(b"\r\n"))
-            || seen.closed && seen.greeting.is_empty()
+        seen.closed
+            && (seen.greeting.is_empty() || begins(b"SSH-") || begins(b"Exceeded MaxStartups"))
     }
 
     /// What the server said instead of a banner.
