@@ -48,8 +48,7 @@ fn main() -> Result<()> {
         .find(|name| ALL.iter().all(|(known, _)| known != name))
     {
         anyhow::bail!(
-            "{name}: no such measurement; there are timing, exec, log, hash, start and stream"
-            "{name}: no such measurement; there are timing, exec, log, hash, start and hosts"
+            "{name}: no such measurement; there are timing, exec, log, hash, start, hosts and stream"
         );
     }
     let lab = Lab::start().context("an sshd of our own on loopback")?;

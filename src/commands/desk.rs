@@ -74,7 +74,7 @@ enum Standing {
 
 /// What a task found out.
 enum News {
-    Probed(String, u64, Result<Connected, HostError>),
+    Probed(String, u64, Box<Result<Connected, HostError>>),
     WorkedOut(String, u64, Option<Vec<MethodOffer>>),
     Prepared(Box<Result<(Prepared, Asked), CommandError>>),
 }
@@ -183,7 +183,7 @@ impl Desk {
                 else {
                     return;
                 };
-                match found {
+                match *found {
                     Ok(known) => {
                         seat.known = Some(known);
                         seat.standing = Standing::WorkingOut;
@@ -206,18 +206,15 @@ impl Desk {
                     return;
                 };
                 seat.stale = false;
-                match methods {
-                    Some(methods) => {
-                        seat.methods = methods;
-                        seat.standing = Standing::Up;
-                    }
-                    None => {
-                        seat.methods.clear();
-                        seat.standing = Standing::Down(format!(
-                            "{host}: it did not say within {} s what can run there; try again",
-                            WORKING_OUT.as_secs()
-                        ));
-                    }
+                if let Some(methods) = methods {
+                    seat.methods = methods;
+                    seat.standing = Standing::Up;
+                } else {
+                    seat.methods.clear();
+                    seat.standing = Standing::Down(format!(
+                        "{host}: it did not say within {} s what can run there; try again",
+                        WORKING_OUT.as_secs()
+                    ));
                 }
                 self.offer().await;
             }
@@ -250,7 +247,7 @@ impl Desk {
             self.tasks.spawn(async move {
                 let paths = ["/var/tmp".to_owned()];
                 let found = connect::probe(&context, &name, &tools, &paths).await;
-                News::Probed(name, round, found)
+                News::Probed(name, round, Box::new(found))
             });
         }
     }

@@ -20,6 +20,7 @@ mod error;
 mod figures;
 mod guard;
 mod hashing;
+mod hearing;
 mod journal;
 mod leaving;
 mod lock;
