@@ -3,6 +3,7 @@
 #![cfg(test)]
 #![allow(dead_code, reason = "several test programs use it, each in part")]
 
+use std::fmt::Write;
 use std::fs;
 
 use crate::server::Sshd;
@@ -33,7 +34,8 @@ impl Pair {
         world.configure("vault", "state-lab");
         let mut config = String::new();
         for (name, sshd) in [("lab", &lab), ("vault", &vault)] {
-            config += &format!(
+            let _ = write!(
+                config,
                 "Host {name}\n  HostName 127.0.0.1\n  Port {}\n  User {}\n  IdentityFile {}\n  \
                  IdentitiesOnly yes\n  UserKnownHostsFile {}\n",
                 sshd.port(),
