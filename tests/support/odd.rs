@@ -140,7 +140,8 @@ impl server::Handler for Behaviour {
     ) -> Result<(), russh::Error> {
         let line = String::from_utf8_lossy(data).into_owned();
         let odd = line.split("odd:").nth(1).unwrap();
-        let odd = odd.trim_end_matches('\'');
+        // The script's last line, within what quotes it.
+        let odd = odd.trim_end_matches(['\'', ')', '"']);
         match odd {
             "unconfirmed" => return Ok(()),
             "refused" => return session.channel_failure(channel),

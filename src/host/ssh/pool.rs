@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
 use super::prompts::Operator;
@@ -27,11 +28,19 @@ const LEFT_ALONE: Duration = Duration::from_mins(1);
 
 /// The connections to a host.
 pub(super) struct Pool {
-    route: Route,
+    route: Arc<Route>,
     permits: Arc<Semaphore>,
     /// One login at a time: servers drop bursts (`MaxStartups`).
-    gate: Semaphore,
+    gate: Arc<Semaphore>,
     shared: Arc<Shared>,
+    /// What is being opened ends with the pool.
+    over: CancellationToken,
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.over.cancel();
+    }
 }
 
 struct Shared {
@@ -70,13 +79,14 @@ pub(super) struct Lease {
 impl Pool {
     pub(super) fn new(route: Route) -> Self {
         Self {
-            route,
+            route: Arc::new(route),
             permits: Arc::new(Semaphore::new(COMMANDS)),
-            gate: Semaphore::new(1),
+            gate: Arc::new(Semaphore::new(1)),
             shared: Arc::new(Shared {
                 state: Mutex::default(),
                 freed: Notify::new(),
             }),
+            over: CancellationToken::new(),
         }
     }
 
@@ -106,29 +116,55 @@ impl Pool {
             let gate = tokio::select! {
                 biased;
                 () = self.shared.freed.notified() => continue,
-                gate = self.gate.acquire() => gate.map_err(closed)?,
+                gate = Arc::clone(&self.gate).acquire_owned() => gate.map_err(closed)?,
             };
             // Somebody else may have had the gate meanwhile.
             if let Some(used) = self.shared.take(Used::is_free) {
                 return Ok(self.leased(used, permit));
             }
-            let made = match self.shared.failed_since(asked) {
-                Some(error) => Err(error),
-                None => Box::pin(Connection::open(&self.route, &self.operator())).await,
+            let failed = match self.shared.failed_since(asked) {
+                Some(error) => error,
+                None => match self.open(gate).await {
+                    Ok(()) => continue,
+                    Err(error) => error,
+                },
             };
-            drop(gate);
-            let used = match made {
-                Ok(connection) => self.shared.add(connection),
-                Err(error) => self.fall_back(error)?,
-            };
+            let used = self.fall_back(failed)?;
             return Ok(self.leased(used, permit));
+        }
+    }
+
+    /// Adds a connection. A task of its own makes it, so that what the login asks the operator
+    /// outlives whoever gives up waiting for it, and is not asked again by the next one.
+    async fn open(&self, gate: OwnedSemaphorePermit) -> Result<(), HostError> {
+        let (route, operator) = (Arc::clone(&self.route), self.operator());
+        let (shared, over) = (Arc::clone(&self.shared), self.over.clone());
+        let task = tokio::spawn(async move {
+            let open = Box::pin(Connection::open(&route, &operator));
+            let made = over.run_until_cancelled(open).await;
+            let made = made.map(|made| match made {
+                Ok(connection) => {
+                    shared.add(connection);
+                    Ok(())
+                }
+                Err(error) => {
+                    shared.lock().failed = Some((Instant::now(), error.clone()));
+                    Err(error)
+                }
+            });
+            drop(gate);
+            made
+        });
+        match task.await {
+            Ok(Some(made)) => made,
+            Ok(None) => Err(self.down("this host is no longer used")),
+            Err(panic) => Err(self.down(&panic.to_string())),
         }
     }
 
     /// A connection that others use, where none of its own can be had. A host that changed
     /// its key is no such case.
     fn fall_back(&self, error: HostError) -> Result<Arc<Used>, HostError> {
-        self.shared.lock().failed = Some((Instant::now(), error.clone()));
         match error {
             HostError::Untrusted { .. } => Err(error),
             other => self.shared.take(|_| true).ok_or(other),
@@ -187,21 +223,22 @@ impl Shared {
         connections.any(|used| !used.connection.is_lost())
     }
 
-    /// Takes a new connection in; one that is full of what commands have left behind, and used
+    /// Takes a new, idle connection in; one that is full of what commands have left behind, and used
     /// by nobody, is replaced by it.
-    fn add(&self, connection: Connection) -> Arc<Used> {
+    fn add(&self, connection: Connection) {
         let used = Arc::new(Used {
             connection,
-            commands: AtomicUsize::new(1),
+            commands: AtomicUsize::new(0),
             full: AtomicBool::new(false),
         });
         let mut state = self.lock();
         state
             .connections
             .retain(|used| used.is_free() || used.commands.load(Ordering::Relaxed) > 0);
-        state.connections.push(Arc::clone(&used));
+        state.connections.push(used);
         state.failed = None;
-        used
+        drop(state);
+        self.freed.notify_one();
     }
 
     fn has_failed_within(&self, time: Duration) -> bool {

@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn a_hosts_text_is_bounded_and_drives_no_terminal() {
         let lines = about("\u{1b}[2JWelcome\r\n", &"x\n\n".repeat(100));
-        assert_eq!(lines[0], " [2JWelcome");
+        assert_eq!(lines[0], "[2JWelcome");
         assert_eq!(lines.len(), LINES);
     }
 }
