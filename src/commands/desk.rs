@@ -208,7 +208,10 @@ impl Desk {
                 seat.stale = false;
                 if let Some(methods) = methods {
                     seat.methods = methods;
-                    seat.standing = Standing::Up;
+                    if matches!(seat.standing, Standing::WorkingOut) {
+                        seat.standing = Standing::Up;
+                        self.look_again(&host);
+                    }
                 } else {
                     seat.methods.clear();
                     seat.standing = Standing::Down(format!(
@@ -249,6 +252,17 @@ impl Desk {
                 let found = connect::probe(&context, &name, &tools, &paths).await;
                 News::Probed(name, round, Box::new(found))
             });
+        }
+    }
+
+    /// A host that came may be the other one that methods on earlier ones need.
+    fn look_again(&mut self, came: &str) {
+        let up = |(name, seat): (&String, &Seat)| {
+            (name != came && matches!(seat.standing, Standing::Up)).then(|| name.clone())
+        };
+        let others: Vec<String> = self.seats.iter().filter_map(up).collect();
+        for name in others {
+            self.work_out(&name);
         }
     }
 
@@ -392,9 +406,24 @@ impl Desk {
                 method: picked.method.clone(),
             })
             .collect();
+        let hosts = self.hosts();
+        let mut roles = BTreeMap::new();
+        for pick in &picks {
+            let method = self.catalogue.get(&pick.method)?;
+            for (role, host) in offer::roles(&method, &pick.host, &hosts, &self.changed) {
+                let known = roles.entry(role.clone()).or_insert_with(|| host.clone());
+                if *known != host {
+                    return Err(CommandError::Arguments(format!(
+                        "the picked methods have different hosts as {role} ({known} and {host}); \
+                         start them one after the other"
+                    )));
+                }
+            }
+        }
         let request = Request {
             sets: offer::sets(&self.changed, &picks),
             picks,
+            roles,
             ..Request::default()
         };
         if let Some(host) = request

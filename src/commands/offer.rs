@@ -49,12 +49,40 @@ pub(super) fn sets(changed: &Changed, picks: &[Pick]) -> Vec<Set> {
     };
     changed
         .iter()
-        .filter(|((host, method, _), _)| picked(host, method))
+        .filter(|((host, method, key), _)| picked(host, method) && role_of(key).is_none())
         .map(|((host, method, key), value)| Set {
             host: Some(host.clone()),
             method: Some(method.clone()),
             key: key.clone(),
             value: value.clone(),
+        })
+        .collect()
+}
+
+/// A method's further roles are offered as settings, by a name that no setting can have.
+fn setting_of(role: &str) -> String {
+    format!("{role} host")
+}
+
+fn role_of(setting: &str) -> Option<&str> {
+    setting.strip_suffix(" host")
+}
+
+/// Which hosts play a method's further roles: those that the operator chose, else the first other
+/// one that is there.
+pub(super) fn roles(
+    method: &Method,
+    host: &str,
+    hosts: &Hosts,
+    changed: &Changed,
+) -> BTreeMap<String, String> {
+    let further = method.roles.iter().skip(1).filter(|role| *role != "here");
+    let other = hosts.keys().find(|name| *name != host);
+    further
+        .filter_map(|role| {
+            let key = (host.to_owned(), method.name.clone(), setting_of(role));
+            let chosen = changed.get(&key).filter(|name| hosts.contains_key(*name));
+            Some((role.clone(), chosen.or(other)?.clone()))
         })
         .collect()
 }
@@ -82,6 +110,24 @@ async fn one(
     };
     let mut request = Request::each(&[host.to_owned()], std::slice::from_ref(&method.name));
     request.sets = sets(changed, &request.picks);
+    request.roles = roles(method, host, hosts, changed);
+    let further = method.roles.iter().skip(1).filter(|role| *role != "here");
+    for role in further {
+        let Some(chosen) = request.roles.get(role) else {
+            offer.runnable = Err(format!(
+                "it needs another host as its {role}: name two when you start comeback"
+            ));
+            return offer;
+        };
+        offer.subject = format!("{}, {role} {chosen}", offer.subject);
+        offer.settings.push(SettingOffer {
+            name: setting_of(role),
+            value: chosen.clone(),
+            help: format!("the host that is its {role}"),
+            kind: SettingKind::Choice(hosts.keys().cloned().collect()),
+            problem: None,
+        });
+    }
     let bound = match bind(catalogue, &request, infos) {
         Ok(mut bounds) if !bounds.is_empty() => bounds.remove(0),
         Ok(_) => return offer,

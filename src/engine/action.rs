@@ -6,17 +6,16 @@ use std::time::Instant;
 
 use minijinja::Value;
 use rand::RngExt;
-use tokio::task::JoinHandle;
 
-use crate::event::{Clock, EndState, Level, Proof, Sample, StepEnd, StepId, StepState, What};
-use crate::host::supervisor::{Launch, Stopper, pipe_script};
+use crate::event::{Clock, EndState, Level, Proof, StepEnd, StepId};
+use crate::host::supervisor::{Launch, pipe_script};
 use crate::method::{self, ExpandedStep, Secret};
 use crate::progress;
 
 use super::EngineError;
 use super::away;
 use super::clocks::HERE_RESOLUTION;
-use super::command::{self, Followed, Following, PATIENCE, follow};
+use super::command::{self, Followed, Following};
 use super::payload::Made;
 use super::preview::{Doing, Filling};
 use super::run::Run;
@@ -35,17 +34,6 @@ pub(super) struct Acted {
     pub proof: Option<Proof>,
     /// Begin and end, in seconds since the session's begin.
     pub here: (f64, f64),
-}
-
-/// A step that goes on beside others.
-pub(super) struct Background {
-    id: StepId,
-    ok: Vec<i32>,
-    figures: Vec<String>,
-    clock: Option<Clock>,
-    host: String,
-    handle: JoinHandle<Followed>,
-    stopper: Stopper,
 }
 
 impl Acted {
@@ -98,7 +86,7 @@ impl Acted {
         acted
     }
 
-    fn followed(followed: &Followed, clock: Option<Clock>, ok: &[i32]) -> Self {
+    pub(super) fn followed(followed: &Followed, clock: Option<Clock>, ok: &[i32]) -> Self {
         let here = followed.here;
         let outcome = &followed.outcome;
         let good = !outcome.status.is_empty()
@@ -295,9 +283,9 @@ impl Run<'_> {
             load: step.step.background == Some(method::Background::Load),
             ..Launch::default()
         };
-        let plain = self.following(id, host_name);
-        let following = || Following {
-            reader: step.step.reads.as_deref().and_then(progress::reader),
+        let (plain, reads) = (self.following(id, host_name), step.step.reads.clone());
+        let following = move || Following {
+            reader: reads.as_deref().and_then(progress::reader),
             expect,
             watch: watch.clone(),
             until,
@@ -308,7 +296,11 @@ impl Run<'_> {
     }
 
     // Without a reader, and nothing to expect.
-    pub(super) fn following(&self, id: &StepId, host_name: &str) -> impl Fn() -> Following + use<> {
+    pub(super) fn following(
+        &self,
+        id: &StepId,
+        host_name: &str,
+    ) -> impl Fn() -> Following + Send + Sync + use<> {
         let (teller, control) = (self.shared.teller.clone(), self.shared.control.clone());
         let (step, host, began) = (id.clone(), host_name.to_owned(), self.shared.began);
         let gone_after = self.shared.gone_after(host_name);
@@ -335,34 +327,24 @@ impl Run<'_> {
         id: &StepId,
         text: &str,
         launch: Launch,
-        following: impl Fn() -> Following,
+        following: impl Fn() -> Following + Send + Sync + 'static,
         host_name: &str,
     ) -> Result<Acted, EngineError> {
         let supervisor = self.shared.supervisors.get(host_name).ok_or_else(|| {
             EngineError::Refused(format!("the host {host_name:?} is not connected"))
         })?;
-        let begin = self.now();
         if step.step.background.is_some() {
-            let job = supervisor.launch(id.as_str(), text, launch).await?;
-            let background = Background {
-                id: id.clone(),
-                ok: step.step.ok.clone(),
-                figures: step.step.figures.clone(),
-                clock: step.step.clock,
-                stopper: job.stopper(),
-                host: host_name.to_owned(),
-                handle: tokio::spawn(follow(job, following())),
-            };
-            self.background.insert(step.step.name.clone(), background);
-            return Ok(Acted::new(EndState::Ok, (begin, begin)));
+            return self
+                .beside(step, id, (text, launch), following, host_name)
+                .await;
         }
-        let followed = command::run(supervisor, text, &launch, following).await?;
+        let followed = command::run(supervisor, text, &launch, following, &()).await?;
         self.gone(host_name, &followed);
         self.clock_note(id, &followed);
         Ok(Acted::followed(&followed, step.step.clock, &step.step.ok))
     }
 
-    fn gone(&self, host: &str, followed: &Followed) {
+    pub(super) fn gone(&self, host: &str, followed: &Followed) {
         if let Some(why) = &followed.gone {
             self.shared.lost(host, &away::gone(host, why.clone()));
         }
@@ -484,70 +466,6 @@ impl Run<'_> {
                 format!("the payload compresses ({whole} bytes to {packed}): no claim on throughput or size"),
                 about,
             );
-        }
-    }
-
-    async fn join(&mut self, name: &str) -> Result<Acted, EngineError> {
-        let begin = self.now();
-        let Some(background) = self.background.remove(name) else {
-            return Err(EngineError::Refused(format!("{name:?} does not run")));
-        };
-        let ended = self.end_of(background, false).await;
-        let mut acted = Acted::new(ended.end, (begin, self.now()));
-        acted.end.cause = ended.cause;
-        Ok(acted)
-    }
-
-    async fn end_of(&self, background: Background, ours: bool) -> StepEnd {
-        let Background {
-            id,
-            ok,
-            figures,
-            clock,
-            host,
-            handle,
-            ..
-        } = background;
-        let mut acted = match handle.await {
-            Ok(followed) => {
-                self.gone(&host, &followed);
-                Acted::followed(&followed, clock, &ok)
-            }
-            Err(why) => Acted::failed(why.to_string(), self.shared.began),
-        };
-        // A load or server that goes on until the end is ended by us, and has not failed.
-        if ours && acted.end.end == EndState::Failed {
-            acted.end.end = EndState::Ok;
-            acted.end.cause = None;
-        }
-        for (name, value, unit, resolution) in acted
-            .figures
-            .iter()
-            .filter(|figure| figures.contains(&figure.0))
-        {
-            self.shared.teller.tell(What::Sample(Sample {
-                run: self.planned.run.clone(),
-                step: Some(id.clone()),
-                name: name.replace('_', " "),
-                series: self.series.clone(),
-                value: *value,
-                unit: unit.clone(),
-                clock: (unit == "s").then_some(Clock::Log),
-                resolution: *resolution,
-                labels: crate::event::Labels::new(),
-            }));
-        }
-        self.shared
-            .teller
-            .step(&id, StepState::Ended(acted.end.clone()));
-        acted.end
-    }
-
-    /// Ends every background step that was not joined.
-    pub async fn end_background(&mut self) {
-        for (_, background) in std::mem::take(&mut self.background) {
-            background.stopper.stop(PATIENCE).await;
-            self.end_of(background, true).await;
         }
     }
 }

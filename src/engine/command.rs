@@ -10,7 +10,7 @@ use tokio::time::{Instant as Tick, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::event::{StepId, Stream};
-use crate::host::supervisor::{Heard, Job, Launch, Outcome, StopProof, Supervisor};
+use crate::host::supervisor::{Heard, Job, Launch, Outcome, StopProof, Stopper, Supervisor};
 use crate::host::{HostError, SharedHost, ask};
 use crate::progress::Reader;
 
@@ -112,6 +112,23 @@ pub(super) struct Followed {
 pub(super) const TRIES: u32 = 8;
 const APART: Duration = Duration::from_millis(200);
 
+/// Hears of each try to begin a command.
+pub(super) trait Begun {
+    /// It may have begun, and is ended by this.
+    fn tell(&self, stopper: Stopper);
+    /// Whether it is not to be begun any more.
+    fn is_over(&self) -> bool;
+}
+
+/// Nobody does: the command is waited for.
+impl Begun for () {
+    fn tell(&self, _stopper: Stopper) {}
+
+    fn is_over(&self) -> bool {
+        false
+    }
+}
+
 /// Begins a command and follows it to its end. Where the connection broke before anything was
 /// begun, nothing is lost: it is begun anew, under another name.
 ///
@@ -122,6 +139,7 @@ pub(super) async fn run(
     text: &str,
     launch: &Launch,
     following: impl Fn() -> Following,
+    begun: &impl Begun,
 ) -> Result<Followed, HostError> {
     let mut tries = 0;
     loop {
@@ -130,8 +148,9 @@ pub(super) async fn run(
         let last = tries + 1 >= TRIES || control.is_stopped();
         match supervisor.launch(&step, text, launch.clone()).await {
             Ok(job) => {
+                begun.tell(job.stopper());
                 let followed = follow(job, follows).await;
-                let over = followed.stopped || followed.gone.is_some();
+                let over = followed.stopped || followed.gone.is_some() || begun.is_over();
                 if followed.outcome.begun || over || last {
                     return Ok(followed);
                 }

@@ -6,6 +6,7 @@
 
 mod action;
 mod away;
+mod background;
 mod between;
 mod carry;
 mod clocks;

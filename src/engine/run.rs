@@ -12,7 +12,8 @@ use crate::host::Host;
 use crate::method::{Bound, ExpandedStep, RunNames, Step};
 
 use super::EngineError;
-use super::action::{Acted, Background};
+use super::action::Acted;
+use super::background::Background;
 use super::clocks::Moments;
 use super::guard::{Weighed, identity};
 use super::hashing::Kept;

@@ -20,7 +20,7 @@ const JUMP: u64 = 10_000_000_000;
 
 pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
     match action {
-        Action::Stop => stop(model),
+        Action::Stop => stop(model, session),
         Action::Pause if session.is_paused() => return vec![Effect::Resume],
         Action::Pause => return vec![Effect::PauseAfterRun],
         Action::Marker => entry(model, Purpose::Marker, "Name of the marker", String::new()),
@@ -66,18 +66,27 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
     Vec::new()
 }
 
-fn stop(model: &mut Model) {
+fn stop(model: &mut Model, session: &Session) {
     if model.leave != Leave::No {
         model.say = Some("It is being stopped and undone already.".to_owned());
         return;
     }
+    let several = session.current_runs().len() > 1;
     model.layers.push(Layer::Dialog(Dialog {
-        title: "Stop this run?".to_owned(),
-        lines: vec![
+        title: if several {
+            "Stop all runs?".to_owned()
+        } else {
+            "Stop this run?".to_owned()
+        },
+        lines: vec![if several {
+            "The commands are ended on their hosts, and what the runs made is taken away. A copy stays where \
+             the restore is not proved."
+                .to_owned()
+        } else {
             "The command is ended on its host, and what the run made is taken away. A copy stays where the \
              restore is not proved."
-                .to_owned(),
-        ],
+                .to_owned()
+        }],
         choices: vec![
             ("keep going".to_owned(), Decision::Cancel),
             ("stop and undo".to_owned(), Decision::Stop),

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::event::HostState;
-use crate::session::{HostView, RunStage, Session};
+use crate::session::{HostView, RunStage, RunView, Session};
 
 use super::super::model::{Leave, Screen, is_active};
 use super::super::theme::Role;
@@ -197,6 +197,12 @@ fn place(session: &Session) -> String {
     let Some(current) = session.current_run() else {
         return format!("{} to come", format::count(all, "run"));
     };
+    let going = session.current_runs().len();
+    if going > 1 {
+        let ended = |run: &&RunView| matches!(run.state, RunStage::Ended(..));
+        let done = session.runs.iter().filter(ended).count();
+        return format!("{going} runs at once · {done} of {all} ended");
+    }
     let at = session.runs.iter().position(|run| run.run == current.run);
     let place = format!("run {} of {all}", at.map_or(0, |at| at + 1));
     match failed(session) {

@@ -129,7 +129,15 @@ pub(crate) fn draw_line(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         .position(|binding| looked_at.is_some_and(|run| run.binding == binding.id))
         .unwrap_or_default();
     let runs = plan.reps as usize;
-    let need = |binding: &Binding| text::width(&binding.method) + runs + 4;
+    let hosts = plan.bindings.iter().map(Binding::host);
+    let label = |binding: &Binding| {
+        if hosts.clone().any(|host| host != binding.host()) {
+            format!("{} on {}", binding.method, binding.host())
+        } else {
+            binding.method.clone()
+        }
+    };
+    let need = |binding: &Binding| text::width(&label(binding)) + runs + 4;
     let first = if plan.bindings.iter().map(need).sum::<usize>() <= width {
         0
     } else {
@@ -144,7 +152,7 @@ pub(crate) fn draw_line(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         row.gap(if at == first { 1 } else { 3 });
         let room = row
             .room()
-            .saturating_sub(text::width(&binding.method) + 1)
+            .saturating_sub(text::width(&label(binding)) + 1)
             .min(runs * 2 - runs.min(1));
         states(ui, &mut row, binding, looked_at, room.min(runs.max(8)));
         let role = if at == here {
@@ -152,7 +160,7 @@ pub(crate) fn draw_line(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         } else {
             Role::Text
         };
-        row.gap(1).text(&binding.method, role);
+        row.gap(1).text(&label(binding), role);
     }
     if let Some(left) = estimate::session_left(ui.session, ui.model.now) {
         row.end(&format!("{} ", left.how), Role::Muted);
