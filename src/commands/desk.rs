@@ -63,6 +63,8 @@ struct Seat {
     probes: u64,
     /// Nor what an older look at what can run.
     looks: u64,
+    /// It was the only one that was there when what can run on it was worked out.
+    alone: bool,
     /// A setting was changed, and what would run is not worked out yet.
     stale: bool,
 }
@@ -202,6 +204,7 @@ impl Desk {
                         seat.known = Some(known);
                         seat.standing = Standing::WorkingOut;
                         self.work_out(&host);
+                        self.look_again();
                     }
                     Err(why) => {
                         *seat = Seat {
@@ -221,10 +224,7 @@ impl Desk {
                 seat.stale = false;
                 if let Some(methods) = methods {
                     seat.methods = methods;
-                    if matches!(seat.standing, Standing::WorkingOut) {
-                        seat.standing = Standing::Up;
-                        self.look_again(&host);
-                    }
+                    seat.standing = Standing::Up;
                 } else {
                     seat.methods.clear();
                     seat.standing = Standing::Down(format!(
@@ -271,13 +271,14 @@ impl Desk {
         }
     }
 
-    /// A host that came may be the other one that methods on earlier ones need.
-    fn look_again(&mut self, came: &str) {
-        let up = |(name, seat): (&String, &Seat)| {
-            (name != came && matches!(seat.standing, Standing::Up)).then(|| name.clone())
-        };
-        let others: Vec<String> = self.seats.iter().filter_map(up).collect();
-        for name in others {
+    /// Where there is a second host now, the first one may run what needs two.
+    fn look_again(&mut self) {
+        if self.hosts().len() < 2 {
+            return;
+        }
+        let alone = |(name, seat): (&String, &Seat)| seat.alone.then(|| name.clone());
+        let alone: Vec<String> = self.seats.iter().filter_map(alone).collect();
+        for name in alone {
             self.work_out(&name);
         }
     }
@@ -295,6 +296,7 @@ impl Desk {
             return;
         };
         seat.looks += 1;
+        seat.alone = hosts.len() == 1;
         let (catalogue, changed) = (Arc::clone(&self.catalogue), self.changed.clone());
         let (host, look) = (host.to_owned(), seat.looks);
         self.tasks.spawn(async move {
