@@ -190,7 +190,7 @@ fn a_login_that_runs_nothing_says_so() {
         ("false", "status 1"),
         ("forced", "backup only"),
         // Its server takes no login at all.
-        ("gone", "login: the host takes none of the keys"),
+        ("gone", "login: the host refuses `gone`"),
     ];
     for (user, said) in cases {
         let check = house.world.run(&["check", "--host", user]);

@@ -5,6 +5,8 @@
 
 #[path = "support/odd.rs"]
 mod odd;
+#[path = "support/raw.rs"]
+mod raw;
 #[path = "support/sshd.rs"]
 mod server;
 
@@ -14,6 +16,8 @@ use std::time::Duration;
 use comeback::host::ssh::{self, Config, SshHost};
 use comeback::host::{Channel, Exit, Host, HostError, Said};
 use odd::Odd;
+use raw::Raw;
+use russh::keys::HashAlg;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout};
@@ -277,4 +281,33 @@ async fn a_connection_that_was_given_up_in_the_middle_of_the_key_exchange_is_clo
     // Only the key exchange's first packet came, and then the end.
     assert!(timeout(LONGEST, closed).await.unwrap().unwrap() > 100);
     server.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_host_key_that_is_proved_in_another_way_than_agreed_is_refused() {
+    let raw = Raw::start().await;
+    let legacy = Config {
+        legacy: [("127.0.0.1".to_owned(), true)].into(),
+        ..raw.config()
+    };
+    let modern = raw.config();
+    for (hash, config, trusted) in [
+        (Some(HashAlg::Sha512), &modern, true),
+        (Some(HashAlg::Sha256), &modern, false),
+        (None, &modern, false),
+        (None, &legacy, true),
+    ] {
+        let target = raw.target();
+        let both = async { tokio::join!(ssh::connect(&target, config), raw.serve(hash)) };
+        let (connected, ()) = timeout(LONGEST, both).await.unwrap();
+        let error = connected.err().unwrap();
+        // Where the proof is good, it ends with the login.
+        assert_eq!(
+            error.phase(),
+            Some(["host key", "login"][usize::from(trusted)]),
+            "{error}"
+        );
+        let says = "`rsa-sha2-512` was agreed on";
+        assert_eq!(error.to_string().contains(says), !trusted, "{error}");
+    }
 }

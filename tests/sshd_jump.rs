@@ -135,6 +135,28 @@ async fn the_first_jump_host_may_have_its_own() {
 }
 
 #[tokio::test]
+async fn what_there_is_to_know_of_a_jump_host_is_told_with_its_name() {
+    let config = "Host nas\nProxyJump outer\nHost outer\nStrictHostKeyChecking accept-new";
+    let servers = [("outer", "Ciphers aes128-cbc"), ("nas", "")];
+    let Some(net) = Net::new(servers, config) else {
+        return;
+    };
+    fs::remove_file(net.servers[0].known_hosts()).unwrap();
+    let config = Config {
+        legacy: [("outer".to_owned(), true)].into(),
+        ..net.config()
+    };
+    let host = ssh::connect("nas", &config).await.unwrap();
+    let remarks = host.remarks();
+    let [taken, weak] = remarks.as_slice() else {
+        panic!("{remarks:?}");
+    };
+    assert!(taken.starts_with("jump host outer: "), "{taken}");
+    assert!(taken.contains("StrictHostKeyChecking"), "{taken}");
+    assert_eq!(weak, "jump host outer: legacy = true: weak aes128-cbc");
+}
+
+#[tokio::test]
 async fn what_goes_wrong_on_the_way_is_told_with_where_and_with_what_to_do() {
     let config = "Host nas\nProxyJump outer\nHost circle\nProxyJump circle\n\
                   Host nowhere\nHostName 127.0.0.1\nPort 1\nProxyJump outer\n\

@@ -274,7 +274,7 @@ async fn rsa_signs_with_sha1_only_where_that_is_allowed() {
     says_all(&says, &["id_rsa was not offered", "SHA-1", "legacy = true"]);
     assert!(server.signed().is_empty());
     let config = Config {
-        legacy: [server.target()].into(),
+        legacy: [(server.target(), true)].into(),
         ..server.config()
     };
     ssh::connect(&server.target(), &config).await.unwrap();

@@ -185,6 +185,80 @@ async fn gather_after(job: &mut Job, go: &std::path::Path) -> (Vec<u8>, Vec<bool
     panic!("no end");
 }
 
+/// A step and a keeper lose their connection, and after that the server wants nothing of them: a
+/// login is tried once for all, and told.
+async fn shut_out(change: impl FnOnce(&mut Sshd), says: &str) -> Option<Bench> {
+    let mut bench = Bench::new().await?;
+    let keeper = bench.supervisor.keeper().await.unwrap();
+    let go = bench.dir.path().join("go");
+    let command = format!("while [ ! -e {} ]; do sleep 0.05; done", go.display());
+    let mut job = bench.launch("s1", &command).await;
+    let before = bench.sshd.log().len();
+    change(&mut bench.sshd);
+    let mut told = Vec::new();
+    let mut until = tokio::time::Instant::now() + LIMIT;
+    while let Ok(heard) = tokio::time::timeout_at(until, job.next()).await {
+        if let Some(Heard::LinkLost { why }) = heard {
+            if why.contains(says) && told.is_empty() {
+                // Several waits between tries pass.
+                until = tokio::time::Instant::now() + Duration::from_secs(4);
+            }
+            if why.contains(says) || !told.is_empty() {
+                told.push(why);
+            }
+        }
+    }
+    // One more, where a connection was not known yet to be gone: then nobody is asked beside it.
+    assert!((1..=2).contains(&told.len()), "{told:?}");
+    let last = told.last().unwrap();
+    assert!(
+        last.ends_with("; the next login is tried after 10 min"),
+        "{told:?}"
+    );
+    // The test itself looked whether the server speaks, where it was started anew.
+    let log = bench.sshd.log().split_off(before);
+    let asked = log.matches("Connection from").count() - log.matches("Server listening").count();
+    assert!((1..=2).contains(&asked), "{log}");
+
+    std::fs::write(go, "").unwrap();
+    let status = std::path::Path::new(bench.supervisor.dir()).join("steps/s1/status");
+    let ended = async {
+        while !status.exists() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, ended).await.unwrap();
+    drop((job, keeper));
+    Some(bench)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_is_no_longer_taken_is_not_offered_again_and_again() {
+    let change = |sshd: &mut Sshd| {
+        std::fs::write(sshd.path("authorized"), "").unwrap();
+        sshd.cut();
+    };
+    let Some(bench) = shut_out(change, "login: the host refuses").await else {
+        return;
+    };
+    // Whoever connects by hand need not wait.
+    let key = bench.sshd.path("home/.ssh/id_ed25519.pub");
+    std::fs::copy(key, bench.sshd.path("authorized")).unwrap();
+    bench.sshd.host().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_whose_key_changes_meanwhile_is_left_alone() {
+    let change = |sshd: &mut Sshd| {
+        let key = sshd.path("host_ed25519");
+        sshd.shut(|| {
+            std::fs::remove_file(&key).unwrap();
+            server::keygen("ed25519", "", &key);
+        });
+    };
+    shut_out(change, "changed").await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn facts_come_back() {
     let Some(bench) = Bench::new().await else {

@@ -52,12 +52,14 @@ impl Context {
         let paths = Paths::new(cli.config.as_deref())?;
         let config = Config::load(&paths.config, cli.config.is_some())?;
         let asking = Arc::new(Asking::through(Arc::new(Prompt::default())));
-        let legacy = config.host.iter().filter(|(_, host)| host.legacy);
+        let legacy = config.host.iter();
         Ok(Self {
             theme: cli.theme.clone().or_else(|| config.theme.clone()),
             color: cli.color,
             ssh: ssh::Config {
-                legacy: legacy.map(|(name, _)| name.clone()).collect(),
+                legacy: legacy
+                    .map(|(name, host)| (name.clone(), host.legacy))
+                    .collect(),
                 asker: Arc::clone(&asking) as Arc<dyn Asker>,
                 ..ssh::Config::from_env()
             },

@@ -97,7 +97,7 @@ echo "no lock can be made in any of {FOLDERS}: one of them needs room, and leave
 /// Shell text that prints the lock of a session by its key, or nothing.
 pub(super) fn find(key: &str, session: &str) -> String {
     format!(
-        r#"for d in {FOLDERS}; do p="$d"/{name}; if [ -f "$p/holder" ] && grep -qF {session} "$p/holder"; then printf '%s\n' "$p"; break; fi; done"#,
+        r#"for d in {FOLDERS}; do p="$d"/{name}; w=; [ ! -f "$p/holder" ] || read -r w _ 2>/dev/null <"$p/holder"; if [ "$w" = {session} ]; then printf '%s\n' "$p"; break; fi; done"#,
         name = name(key),
         session = quote(session),
     )

@@ -167,6 +167,17 @@ impl HostError {
         }
     }
 
+    /// The same, with something added to why.
+    pub(in crate::host) fn and(mut self, more: &str) -> Self {
+        match &mut self {
+            Self::Down { why, .. }
+            | Self::Untrusted { why, .. }
+            | Self::Login { why, .. }
+            | Self::Refused { why, .. } => why.push_str(more),
+        }
+        self
+    }
+
     /// Why, without the host and the phase.
     #[must_use]
     pub fn why(&self) -> &str {

@@ -1,6 +1,6 @@
 //! Where the operator's own SSH files are.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,8 +30,9 @@ pub struct Config {
     pub agent: Option<PathBuf>,
     /// Login name, where neither the target nor the configuration file has one.
     pub user: Option<String>,
-    /// Hosts, as they are named, with which the old algorithms are used too.
-    pub legacy: BTreeSet<String>,
+    /// Whether the old algorithms are used too, by the hosts' names: the whole target counts, as
+    /// it is typed, else the name in it.
+    pub legacy: BTreeMap<String, bool>,
     /// Who answers what a login asks: an unknown host key, a passphrase, a password.
     pub asker: Arc<dyn Asker>,
     /// What has been answered, for all hosts of this configuration.
@@ -52,7 +53,7 @@ impl Default for Config {
             identities: Vec::new(),
             agent: None,
             user: None,
-            legacy: BTreeSet::new(),
+            legacy: BTreeMap::new(),
             asker: Arc::new(Nobody),
             secrets: Arc::default(),
             introductions: Introductions::default(),
@@ -96,9 +97,11 @@ impl Config {
         }
     }
 
-    /// Whether the old algorithms are used with a host, by its name as it was typed or alone.
+    /// Whether the old algorithms are used with a host.
     pub(super) fn is_legacy(&self, target: &Target) -> bool {
-        self.legacy.contains(&target.to_string()) || self.legacy.contains(&target.name)
+        let set = self.legacy.get(&target.to_string());
+        let set = set.or_else(|| self.legacy.get(&target.name));
+        set.copied().unwrap_or_default()
     }
 }
 
@@ -111,4 +114,28 @@ fn login() -> Option<String> {
         let name = fields.next()?;
         (fields.nth(1)? == me).then(|| name.to_owned())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_for_a_whole_target_wins_over_its_name() {
+        let set = [("nas", true), ("ann@nas:22", false), ("bob@tin", true)];
+        let config = Config {
+            legacy: set.map(|(name, is)| (name.to_owned(), is)).into(),
+            ..Config::default()
+        };
+        for (typed, is) in [
+            ("nas", true),
+            ("ann@nas", true),
+            ("nas:2222", true),
+            ("ann@nas:22", false),
+            ("bob@tin", true),
+            ("tin", false),
+        ] {
+            assert_eq!(config.is_legacy(&typed.parse().unwrap()), is, "{typed}");
+        }
+    }
 }

@@ -91,7 +91,12 @@ impl Connection {
         loop {
             let (mut encrypted, round_trip, hold) =
                 encrypted(route, operator, via.as_deref()).await?;
-            match login.run(&mut encrypted).await {
+            let Hold {
+                grip,
+                entry,
+                server,
+            } = hold;
+            match entry.during(login.run(&mut encrypted)).await {
                 Err(_lost) if login.may_again() => continue,
                 result => result?,
             }
@@ -109,8 +114,8 @@ impl Connection {
                 unopened,
                 quiet: (round_trip * 4).clamp(QUIET, QUIET_LONGEST),
                 shown: route.shown.clone(),
-                server: hold.server,
-                _grip: hold.grip,
+                server,
+                _grip: grip,
                 via,
             });
         }

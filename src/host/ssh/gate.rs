@@ -5,13 +5,19 @@
 //! jump host above all, so this counts over the whole process, by the server's address.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 /// Connections to a server that are not logged in yet, at most. Well below its limit: others
 /// log in there too.
 const LOGINS: usize = 4;
+
+/// A login that takes longer waits for the operator, and holds up no other.
+const LONG: Duration = Duration::from_secs(20);
 
 static GATES: LazyLock<Mutex<HashMap<String, Weak<Semaphore>>>> = LazyLock::new(Mutex::default);
 
@@ -19,6 +25,20 @@ static GATES: LazyLock<Mutex<HashMap<String, Weak<Semaphore>>>> = LazyLock::new(
 pub(super) struct Entry {
     /// Nothing where the gate is gone, which none is while it is waited for.
     _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Entry {
+    /// Does the work of a login, and gives the entry back when it is done or takes long.
+    pub(super) async fn during<T>(self, login: impl Future<Output = T>) -> T {
+        let mut login = pin!(login);
+        match timeout(LONG, &mut login).await {
+            Ok(done) => done,
+            Err(_long) => {
+                drop(self);
+                login.await
+            }
+        }
+    }
 }
 
 /// Waits for the turn to log in at a server, for as long as others take.
@@ -58,5 +78,17 @@ mod tests {
         inside.clear();
         let _other = enter("10.0.0.8:22").await;
         assert!(!GATES.lock().unwrap().contains_key("10.0.0.7:22"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn operators_who_think_long_hold_up_nobody() {
+        let server = "10.0.0.9:22";
+        for _ in 0..LOGINS {
+            let entry = enter(server).await;
+            tokio::spawn(entry.during(std::future::pending::<()>()));
+        }
+        let quick = timeout(LONG / 2, enter(server)).await;
+        assert!(quick.is_err());
+        timeout(LONG, enter(server)).await.unwrap();
     }
 }

@@ -96,6 +96,8 @@ pub(super) struct Watch {
     doubt: Heard<Doubt>,
     /// What was agreed on is told here.
     notes: Notes,
+    /// The algorithm with which the host is to prove that the key is its own.
+    proof: Heard,
     /// Why the host ended the connection.
     goodbye: Heard,
     /// What the host says during the login.
@@ -126,7 +128,9 @@ impl client::Handler for Watch {
         names: &russh::Names,
         _session: &mut Session,
     ) -> Result<(), russh::Error> {
-        self.notes.agree(Agreed::new(names));
+        let agreed = Agreed::new(names);
+        self.proof.set(agreed.host_key.clone());
+        self.notes.agree(agreed);
         Ok(())
     }
 
@@ -212,12 +216,14 @@ pub(super) async fn handshake(
         why,
     })?;
     let (doubt, goodbye) = (Heard::default(), Heard::default());
+    let proof = Heard::default();
     let said = Heard::default();
     let (told, unopened) = watch::channel(String::new());
     let watch = Watch {
         trust,
         doubt: doubt.clone(),
         notes: route.notes.clone(),
+        proof: proof.clone(),
         goodbye: goodbye.clone(),
         banner: said.clone(),
         unopened: told,
@@ -257,6 +263,15 @@ pub(super) async fn handshake(
     let banner = server.get().is_some();
     let (phase, why) = match result {
         Ok(Ok(handle)) => {
+            let signature = handle.agent_session_binding();
+            let signature = signature.map_or(&[][..], |binding| binding.signature());
+            let agreed = proof.get().unwrap_or_default();
+            if let Err(why) = check_proof(signature, &agreed, route.wishes.legacy) {
+                return Err(HostError::Untrusted {
+                    host: route.shown.clone(),
+                    why,
+                });
+            }
             let server = server.get().map_or("", String::as_str);
             return Ok(Met::Known(Encrypted {
                 long_commands: server.contains("OpenSSH"),
@@ -288,6 +303,29 @@ pub(super) async fn handshake(
         phase,
         why,
     })
+}
+
+/// russh takes a host's signature of whatever algorithm it names itself: with an RSA key also one
+/// of SHA-1, where one of SHA-2 was agreed on. Its name comes first in it (RFC 4253, section 6.6).
+///
+/// # Errors
+/// The signature is of another algorithm than the one that was agreed on, and not of one that
+/// could have been.
+fn check_proof(signature: &[u8], agreed: &str, legacy: bool) -> Result<(), String> {
+    let name = signature
+        .split_first_chunk()
+        .and_then(|(size, rest)| rest.get(..u32::from_be_bytes(*size) as usize))
+        .unwrap_or_default();
+    let old = legacy && name == b"ssh-rsa" && agreed.starts_with("rsa-");
+    if name == agreed.as_bytes() || old {
+        return Ok(());
+    }
+    Err(format!(
+        "the host proves its key with a signature of `{}`, where `{agreed}` was agreed on: its \
+         server is broken, or somebody else answers; look at the server there, and where it is \
+         just old, set legacy = true for this host in config.toml",
+        plain(&String::from_utf8_lossy(name))
+    ))
 }
 
 fn failure(
@@ -337,4 +375,28 @@ fn config(route: &Route, trust: &Trust) -> Result<client::Config, String> {
         nodelay: true,
         ..client::Config::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_of_the_algorithm_that_was_agreed_on() {
+        let of = |name: &str| {
+            let size = u32::try_from(name.len()).unwrap().to_be_bytes();
+            [&size, name.as_bytes(), &[0, 0, 0, 1, 7]].concat()
+        };
+        let (old, new) = ("ssh-rsa", "rsa-sha2-512");
+        assert_eq!(check_proof(&of(new), new, false), Ok(()));
+        assert_eq!(check_proof(&of(old), old, true), Ok(()));
+        assert_eq!(check_proof(&of(old), new, true), Ok(()));
+        let why = check_proof(&of(old), new, false).unwrap_err();
+        assert!(why.contains("`ssh-rsa`") && why.contains("`rsa-sha2-512`"));
+        assert!(check_proof(&of("rsa-sha2-256"), new, true).is_err());
+        assert!(check_proof(&of(old), "ssh-ed25519", true).is_err());
+        for broken in [&[][..], &[0, 0, 0], &[0, 0, 0, 12, b'r'], &[255; 8]] {
+            assert!(check_proof(broken, new, true).is_err());
+        }
+    }
 }

@@ -96,26 +96,7 @@ fn one(text: &str, tokens: &Tokens<'_>) -> Result<Target, String> {
 
 /// What went wrong at a jump host, with where it leads.
 pub(super) fn on_the_way(error: HostError, to: &Route) -> HostError {
-    let add = |why: String| format!("{why}, on the way to {}", to.shown);
-    match error {
-        HostError::Down { host, phase, why } => HostError::Down {
-            host,
-            phase,
-            why: add(why),
-        },
-        HostError::Untrusted { host, why } => HostError::Untrusted {
-            host,
-            why: add(why),
-        },
-        HostError::Login { host, why } => HostError::Login {
-            host,
-            why: add(why),
-        },
-        HostError::Refused { host, why } => HostError::Refused {
-            host,
-            why: add(why),
-        },
-    }
+    error.and(&format!(", on the way to {}", to.shown))
 }
 
 #[cfg(test)]

@@ -136,25 +136,19 @@ impl SshHost {
         self.pool.route().notes.agreed()
     }
 
-    /// Whether the old algorithms are offered to it too.
-    #[must_use]
-    pub fn is_legacy(&self) -> bool {
-        self.pool.route().wishes.legacy
-    }
-
     /// What the operator should know of how it was connected to, a sentence each: a host key
-    /// that was taken without a question or could not be kept, algorithms that are weak.
+    /// that was taken without a question or could not be kept, algorithms that are weak; those of
+    /// the jump hosts before it come first, with their names.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let route = self.pool.route();
-        let mut remarks = route.notes.remarks();
-        if let Some(agreed) = self.agreed().filter(|_| route.wishes.legacy) {
-            remarks.push(if agreed.old.is_empty() {
-                "legacy = true is not needed: nothing old was agreed on".to_owned()
-            } else {
-                format!("legacy = true: weak {}", agreed.old.join(", "))
-            });
-        }
+        let named = |jump: &Route| {
+            let name = jump.shown.clone();
+            let remarks = jump.remarks().into_iter();
+            remarks.map(move |remark| format!("jump host {name}: {remark}"))
+        };
+        let mut remarks: Vec<String> = route.jumps.iter().flat_map(named).collect();
+        remarks.extend(route.remarks());
         remarks
     }
 

@@ -26,6 +26,11 @@ const COMMANDS: usize = 4;
 /// for so long: it may ask the operator each time, or count failures.
 const LEFT_ALONE: Duration = Duration::from_mins(1);
 
+/// A host that was connected and now refuses the login, or shows a key that is not trusted, is left
+/// alone for so long: what retries would fill its log, be shut out there, or ask the operator the
+/// same each time.
+const SHUT_OUT: Duration = Duration::from_mins(10);
+
 /// The connections to a host.
 pub(super) struct Pool {
     route: Arc<Route>,
@@ -52,7 +57,17 @@ struct Shared {
 #[derive(Default)]
 struct State {
     connections: Vec<Arc<Used>>,
-    failed: Option<(Instant, HostError)>,
+    failed: Option<Failure>,
+    /// There has been a connection.
+    known: bool,
+}
+
+/// A login that failed, since there was the last connection.
+struct Failure {
+    when: Instant,
+    error: HostError,
+    /// There was no connection: all was tried, the operator's answers included.
+    alone: bool,
 }
 
 struct Used {
@@ -122,7 +137,7 @@ impl Pool {
             if let Some(used) = self.shared.take(Used::is_free) {
                 return Ok(self.leased(used, permit));
             }
-            let failed = match self.shared.failed_since(asked) {
+            let failed = match self.shared.failure(asked) {
                 Some(error) => error,
                 None => match self.open(gate).await {
                     Ok(()) => continue,
@@ -139,6 +154,7 @@ impl Pool {
     async fn open(&self, gate: OwnedSemaphorePermit) -> Result<(), HostError> {
         let (route, operator) = (Arc::clone(&self.route), self.operator());
         let (shared, over) = (Arc::clone(&self.shared), self.over.clone());
+        let alone = !shared.is_connected();
         let task = tokio::spawn(async move {
             let open = Box::pin(Connection::open(&route, &operator));
             let made = over.run_until_cancelled(open).await;
@@ -147,10 +163,7 @@ impl Pool {
                     shared.add(connection);
                     Ok(())
                 }
-                Err(error) => {
-                    shared.lock().failed = Some((Instant::now(), error.clone()));
-                    Err(error)
-                }
+                Err(error) => Err(shared.failed(error, alone)),
             });
             drop(gate);
             made
@@ -237,24 +250,41 @@ impl Shared {
             .retain(|used| used.is_free() || used.commands.load(Ordering::Relaxed) > 0);
         state.connections.push(used);
         state.failed = None;
+        state.known = true;
         drop(state);
         self.freed.notify_one();
     }
 
     fn has_failed_within(&self, time: Duration) -> bool {
         let state = self.lock();
-        state
-            .failed
-            .as_ref()
-            .is_some_and(|(when, _)| when.elapsed() < time)
+        let failed = state.failed.as_ref();
+        failed.is_some_and(|failure| failure.when.elapsed() < time)
     }
 
-    /// What another caller met while this one was waiting for its turn: no need to wait for
-    /// the same again.
-    fn failed_since(&self, asked: Instant) -> Option<HostError> {
+    /// Keeps a failure; the error as it is told.
+    fn failed(&self, error: HostError, alone: bool) -> HostError {
+        let mut state = self.lock();
+        let error = if alone && state.known && !error.is_transient() {
+            let minutes = SHUT_OUT.as_secs() / 60;
+            error.and(&format!("; the next login is tried after {minutes} min"))
+        } else {
+            error
+        };
+        state.failed = Some(Failure {
+            when: Instant::now(),
+            error: error.clone(),
+            alone,
+        });
+        error
+    }
+
+    /// Why no login is to be tried now: what another caller met while this one was waiting for
+    /// its turn, or what another try would not change yet.
+    fn failure(&self, asked: Instant) -> Option<HostError> {
         let state = self.lock();
-        let (when, error) = state.failed.as_ref()?;
-        (*when >= asked).then(|| error.clone())
+        let Failure { when, error, alone } = state.failed.as_ref()?;
+        let shut_out = *alone && !error.is_transient() && when.elapsed() < SHUT_OUT;
+        (*when >= asked || shut_out).then(|| error.clone())
     }
 }
 
@@ -297,5 +327,47 @@ impl Drop for Lease {
         }
         self.used.commands.fetch_sub(1, Ordering::Relaxed);
         self.shared.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+
+    fn error(pool: &Pool) -> HostError {
+        let lease = futures_util::FutureExt::now_or_never(pool.lease());
+        lease.expect("nothing is waited for").err().unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_host_that_shut_us_out_is_tried_again_after_a_while() {
+        // A port that is taken, so that nobody else listens there either.
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let port = socket.local_addr().unwrap().port();
+        let target = format!("ann@127.0.0.1:{port}").parse().unwrap();
+        let pool = Pool::new(Route::resolve(&target, &Config::default()).unwrap());
+        let first = pool.lease().await.err().unwrap();
+        assert_eq!(first.phase(), Some("connect"), "{first}");
+        assert!(
+            first.to_string().contains("is sshd running there"),
+            "{first}"
+        );
+
+        let login = || HostError::Login {
+            host: "nas".to_owned(),
+            why: "no".to_owned(),
+        };
+        pool.shared.lock().known = true;
+        let told = pool.shared.failed(login(), true).to_string();
+        assert_eq!(told, "nas: login: no; the next login is tried after 10 min");
+        assert_eq!(error(&pool).to_string(), told);
+        let long_ago = Instant::now().checked_sub(SHUT_OUT).unwrap();
+        pool.shared.lock().failed.as_mut().unwrap().when = long_ago;
+        assert_eq!(pool.lease().await.err().unwrap().phase(), Some("connect"));
+        // What nobody was asked about, beside another connection, says nothing of the next try.
+        pool.shared.failed(login(), false);
+        assert_eq!(pool.lease().await.err().unwrap().phase(), Some("connect"));
     }
 }

@@ -191,6 +191,19 @@ impl Route {
         Ok((route, jumps))
     }
 
+    /// What the operator should know of this host's connections, a sentence each.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.notes.remarks();
+        if let Some(agreed) = self.notes.agreed().filter(|_| self.wishes.legacy) {
+            remarks.push(if agreed.old.is_empty() {
+                "legacy = true is not needed: nothing old was agreed on".to_owned()
+            } else {
+                format!("legacy = true: weak {}", agreed.old.join(", "))
+            });
+        }
+        remarks
+    }
+
     /// The command line with which the operator reaches the same host.
     pub(super) fn ssh(&self) -> String {
         let port = match self.port {

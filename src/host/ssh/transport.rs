@@ -1,5 +1,6 @@
 //! From a name to a stream of bytes: a TCP connection, or one through a jump host.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -26,8 +27,7 @@ pub(super) struct Transport {
 /// What is kept of a transport while it is used.
 pub(super) struct Hold {
     pub(super) grip: Grip,
-    /// Until the login is over.
-    pub(super) _entry: Entry,
+    pub(super) entry: Entry,
     /// The server, in words that no other has.
     pub(super) server: String,
 }
@@ -50,6 +50,7 @@ async fn direct(route: &Route) -> Result<(Transport, Hold), HostError> {
     let addresses = resolve(route).await?;
     let mut left = route.connect;
     let mut failures = Vec::new();
+    let mut worth = None;
     for (index, address) in addresses.iter().enumerate() {
         let server = address.to_string();
         let entry = gate::enter(&server).await;
@@ -57,21 +58,39 @@ async fn direct(route: &Route) -> Result<(Transport, Hold), HostError> {
         // does not take the turn of the others.
         let share = left / u32::try_from(addresses.len() - index).unwrap_or(1);
         let started = Instant::now();
-        let failure = match timeout(share, TcpStream::connect(address)).await {
+        let (failure, ask) = match timeout(share, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => match tune(&stream) {
                 Ok(()) => {
                     let stream = Either::Left(stream);
                     return Ok(opened(stream, started.elapsed(), entry, server));
                 }
-                Err(error) => error.to_string(),
+                Err(error) => (error.to_string(), Ask::Host),
             },
-            Ok(Err(error)) => error.to_string(),
-            Err(_late) => format!("no answer within {:.1} s", share.as_secs_f64()),
+            Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => {
+                (error.to_string(), Ask::Server)
+            }
+            Ok(Err(error)) => (error.to_string(), Ask::Host),
+            Err(_late) => {
+                let late = format!("no answer within {:.1} s", share.as_secs_f64());
+                (late, Ask::Host)
+            }
         };
         left = left.saturating_sub(started.elapsed());
         failures.push(format!("{address}: {failure}"));
+        worth = worth.max(Some(ask));
     }
-    Err(down(route, "connect", failures.join("; ")))
+    let ask = match worth {
+        Some(Ask::Server) => format!("; is sshd running there, and is {} its port?", route.port),
+        _ => "; is the host up, and no firewall in between?".to_owned(),
+    };
+    Err(down(route, "connect", failures.join("; ") + &ask))
+}
+
+/// What is worth a look where a connection was not made; the last tells more.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Ask {
+    Host,
+    Server,
 }
 
 async fn through(route: &Route, via: &Connection) -> Result<(Transport, Hold), HostError> {
@@ -107,7 +126,7 @@ fn opened(stream: Stream, round_trip: Duration, entry: Entry, server: String) ->
     let transport = Transport { stream, round_trip };
     let hold = Hold {
         grip,
-        _entry: entry,
+        entry,
         server,
     };
     (transport, hold)
