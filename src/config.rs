@@ -122,15 +122,32 @@ impl Config {
                 });
             }
         };
-        toml::from_str(&text).map_err(|why: toml::de::Error| {
+        let config: Self = toml::from_str(&text).map_err(|why: toml::de::Error| {
             let at = why.span().map_or(0, |span| span.start);
             let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
             ConfigError::Wrong {
-                file,
+                file: file.clone(),
                 line,
                 why: why.message().replace('\n', "; "),
             }
-        })
+        })?;
+        for (host, settings) in &config.host {
+            if let Some(state) = settings
+                .state
+                .as_ref()
+                .filter(|path| !path.starts_with('/'))
+            {
+                let at = |line: &str| {
+                    line.trim_start().starts_with("state") && line.contains(state.as_str())
+                };
+                return Err(ConfigError::Wrong {
+                    file,
+                    line: text.lines().position(at).unwrap_or_default() + 1,
+                    why: format!("state of host {host}: expected an absolute path, not {state:?}"),
+                });
+            }
+        }
+        Ok(config)
     }
 
     /// Settings of a host: those of what was typed, else of the name in it, so that
@@ -187,6 +204,18 @@ mod tests {
         assert_eq!(known.host("tin").gone_after, None);
         let why = config("[host.nas]\ngone_after = \"soon\"\n").unwrap_err();
         assert!(why.to_string().contains("a duration like 5min"), "{why}");
+    }
+
+    #[test]
+    fn a_state_folder_is_an_absolute_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, "[host.nas]\nlegacy = true\nstate = \"rel/ative\"\n").unwrap();
+        let error = Config::load(&path, false).unwrap_err().to_string();
+        assert!(
+            error.contains("config.toml:3:") && error.contains("absolute"),
+            "{error}"
+        );
     }
 
     #[test]

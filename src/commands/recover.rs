@@ -129,7 +129,9 @@ fn of_recording(file: &Path) -> Result<Vec<(String, Source)>, CommandError> {
 
 fn listed(recovery: &Recovery) -> String {
     let mut text = format!("{}: session {}", recovery.host, recovery.session);
-    text.push_str(if recovery.alive {
+    text.push_str(if recovery.foreign {
+        " is another user's; it is left alone\n"
+    } else if recovery.alive {
         " goes on; it is left alone\n"
     } else {
         "\n"
@@ -148,7 +150,11 @@ fn listed(recovery: &Recovery) -> String {
         );
         let _ = writeln!(text, "           undo: {}", clean(&left.intended.undo));
     }
-    if !recovery.alive && recovery.left.is_empty() && recovery.running.is_empty() {
+    if !recovery.alive
+        && !recovery.foreign
+        && recovery.left.is_empty()
+        && recovery.running.is_empty()
+    {
         text.push_str("  only its state folder\n");
     }
     text

@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Intended, LeaveId};
-use crate::host::{Exit, Host};
+use crate::host::{Exit, Host, ask_again};
 
 use super::EngineError;
-use super::shell::{ask_again, quote, reason, script};
+use super::shell::{quote, reason, script};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -68,12 +68,19 @@ pub(super) async fn append(
     }
 }
 
+/// Shell text that tells whether the folder `$d` was made by this user: the supervisor makes it
+/// for them alone (mode 0700).
+pub(super) const OURS: &str = r#"[ -d "$d" ] && [ ! -h "$d" ] && [ -O "$d" ]"#;
+
 /// What a session's journal says is still out; nothing where there is none.
 pub(super) async fn read(
     host: &dyn Host,
     session_dir: &str,
 ) -> Result<Vec<(LeaveId, Intended)>, EngineError> {
-    let text = format!("cat -- {} 2>/dev/null || :", quote(&path(session_dir)));
+    let text = format!(
+        r#"d={}; if {OURS} && [ -f "$d/journal" ]; then cat -- "$d/journal"; fi"#,
+        quote(session_dir)
+    );
     Ok(parse(
         &script(host, "read the journal", &text, PATIENCE).await?,
     ))

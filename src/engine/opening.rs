@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use crate::event::{HostChange, HostState, Intended, LeaveKind, Level, Lock, LockState, What};
 use crate::host::facts::overhead;
 use crate::host::supervisor::Keeper;
-use crate::host::{HostError, SharedHost};
+use crate::host::{HostError, SharedHost, until_reached};
 
 use super::EngineError;
 use super::leaving::{self, Open};
@@ -97,9 +97,9 @@ impl Opened {
             )));
         };
         supervisor.prepare().await?;
-        self.keeper = Some(supervisor.keeper().await?);
+        self.keeper = Some(until_reached(|| supervisor.keeper()).await?);
         let mut facts = known.info.facts.clone();
-        facts.overhead = Some(overhead(supervisor).await?);
+        facts.overhead = Some(until_reached(|| overhead(supervisor)).await?);
         shared.teller.tell(What::Host(Box::new(HostChange {
             host: host.to_owned(),
             state: HostState::Up,

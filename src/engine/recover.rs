@@ -9,7 +9,7 @@ use crate::host::supervisor::{Journal, Supervisor};
 
 use super::command::PATIENCE;
 use super::conduct::{Connected, session_folder};
-use super::journal::{self, Entry};
+use super::journal::{self, Entry, OURS};
 use super::shell::{quote, script};
 use super::{EngineError, leaving};
 
@@ -50,6 +50,8 @@ pub struct Recovery {
     pub host: String,
     /// A program goes on with it: nothing of it is touched.
     pub alive: bool,
+    /// Its folder is another user's: what stands in it is neither read nor run.
+    pub foreign: bool,
     /// Steps that still run, although nobody follows them.
     pub running: Vec<String>,
     /// What is still there, newest first.
@@ -75,8 +77,11 @@ pub async fn still_out(
     match source {
         Source::Journals => {
             let state = &connected.info.facts.state;
-            for (session, open) in sessions(connected, state).await? {
-                all.push(look(connected, state, session, open).await?);
+            for found in sessions(connected, state).await? {
+                all.push(match found.open {
+                    Some(open) => look(connected, state, found.session, open).await?,
+                    None => Recovery::foreign(connected, state, found.session),
+                });
             }
         }
         Source::Recording {
@@ -111,30 +116,40 @@ fn is_session(name: &str) -> bool {
         && host.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-type Sessions = Vec<(String, Vec<(LeaveId, Intended)>)>;
+/// A session's folder.
+struct Found {
+    session: String,
+    /// What its journal says; absent where it is another user's.
+    open: Option<Vec<(LeaveId, Intended)>>,
+}
 
-async fn sessions(connected: &Connected, state: &str) -> Result<Sessions, EngineError> {
+// A journal holds shell text. Whoever may write there could have it run by the one who recovers.
+async fn sessions(connected: &Connected, state: &str) -> Result<Vec<Found>, EngineError> {
     let text = format!(
-        "for d in {}/cb-*; do if [ -d \"$d\" ]; then printf '#%s\\n' \"${{d##*/}}\"; cat -- \"$d/journal\" 2>/dev/null || :; fi; done",
+        r#"for d in {}/cb-*; do
+  [ -d "$d" ] || continue
+  if {OURS}; then printf '#%s\n' "${{d##*/}}"; [ ! -f "$d/journal" ] || cat -- "$d/journal"; else printf '!%s\n' "${{d##*/}}"; fi
+done"#,
         quote(state)
     );
     let said = script(connected.host.as_ref(), "read the journals", &text, LOOK).await?;
-    let mut all: Vec<(String, String)> = Vec::new();
+    let mut all: Vec<(String, Option<String>)> = Vec::new();
     for line in said.lines() {
         if let Some(session) = line.strip_prefix('#') {
-            all.push((session.to_owned(), String::new()));
-            continue;
-        }
-        if let Some((_, text)) = all.last_mut() {
+            all.push((session.to_owned(), Some(String::new())));
+        } else if let Some(session) = line.strip_prefix('!') {
+            all.push((session.to_owned(), None));
+        } else if let Some((_, Some(text))) = all.last_mut() {
             text.push_str(line);
             text.push('\n');
         }
     }
     all.retain(|(session, _)| is_session(session));
-    Ok(all
-        .into_iter()
-        .map(|(session, text)| (session, journal::parse(&text)))
-        .collect())
+    let found = all.into_iter().map(|(session, text)| Found {
+        session,
+        open: text.map(|text| journal::parse(&text)),
+    });
+    Ok(found.collect())
 }
 
 async fn look(
@@ -152,6 +167,7 @@ async fn look(
         session,
         host: connected.info.name.clone(),
         alive: living.kept,
+        foreign: false,
         running: living.running,
         left: Vec::new(),
         folder: !folder.is_empty(),
@@ -176,9 +192,28 @@ async fn look(
 }
 
 impl Recovery {
+    fn foreign(connected: &Connected, state: &str, session: String) -> Self {
+        let host = Arc::clone(&connected.host);
+        Self {
+            host: connected.info.name.clone(),
+            alive: false,
+            foreign: true,
+            running: Vec::new(),
+            left: Vec::new(),
+            folder: true,
+            connected: connected.clone(),
+            supervisor: Supervisor::new(host, format!("{state}/{session}")),
+            session,
+        }
+    }
+
     /// Ends what runs, takes away what is left, newest first, and says of each what came of it.
     pub async fn remove(&mut self) -> Vec<(String, Result<(), String>)> {
         let mut said = Vec::new();
+        if self.foreign {
+            let why = "its folder is another user's; log in as that user".to_owned();
+            return vec![(format!("session {}", self.session), Err(why))];
+        }
         if self.alive {
             let why = "a program goes on with it; stop it there".to_owned();
             return vec![(format!("session {}", self.session), Err(why))];

@@ -2,41 +2,12 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
-
-use crate::host::{Answer, Exit, Host, HostError, ask};
+use crate::host::{Answer, Exit, Host, ask_again};
 
 use super::EngineError;
 
 /// What a small script may say at most; who says more is not believed in part.
 const LIMIT: usize = 64 << 20;
-
-/// How long a lost connection is tried again.
-const AGAIN: Duration = Duration::from_mins(1);
-
-/// Asks; and again, where the connection was lost meanwhile. What is asked may be asked twice.
-///
-/// # Errors
-/// [`HostError::Down`] where the connection does not come back within a minute.
-pub(super) async fn ask_again(
-    host: &dyn Host,
-    text: &str,
-    stdin: &[u8],
-    limit: usize,
-    patience: Duration,
-) -> Result<Answer, HostError> {
-    let until = Instant::now() + AGAIN;
-    let mut pause = Duration::from_millis(100);
-    loop {
-        match ask(host, text, stdin, limit, patience).await {
-            Err(why) if why.is_transient() && Instant::now() < until => {
-                sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(5));
-            }
-            answer => return answer,
-        }
-    }
-}
 
 /// Runs a small script, which may be run twice, and gives what it printed, without the last line end.
 ///

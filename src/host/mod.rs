@@ -1,5 +1,6 @@
 //! Reaching a machine: this one, one over SSH, or a scripted one in tests.
 
+mod again;
 mod r#become;
 pub mod facts;
 pub mod hashing;
@@ -18,6 +19,7 @@ use tokio::sync::mpsc;
 
 use crate::event::Became;
 
+pub use self::again::{ask_again, until_reached};
 pub use self::r#become::Become;
 pub use self::local::LocalHost;
 
@@ -113,7 +115,7 @@ pub enum HostError {
         why: String,
     },
     /// The host key is unknown or changed. Never worth another try.
-    #[error("{host}: {why}")]
+    #[error("{host}: host key: {why}")]
     Untrusted {
         /// The host.
         host: String,

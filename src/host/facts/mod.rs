@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::sh::{CLOCK, COMMON, FACTS, Vars};
 use super::supervisor::{Heard, Launch, Supervisor};
-use super::{Host, HostError, ask};
+use super::{Host, HostError, ask_again};
 use crate::event::Facts;
 
 pub use self::clock::{ClockSource, HostClock};
@@ -152,7 +152,7 @@ pub async fn probe(host: &dyn Host, wanted: &Wanted<'_>) -> Result<Facts, HostEr
     let mut off = None;
     for script in scripts(wanted).map_err(refused)? {
         let before = apart::here();
-        let answer = ask(host, &script, b"", ANSWER, PATIENCE).await?;
+        let answer = ask_again(host, &script, b"", ANSWER, PATIENCE).await?;
         if !parse::is_whole(&answer.out) {
             let why = String::from_utf8_lossy(&answer.err);
             return Err(refused(format!(

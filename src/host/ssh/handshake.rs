@@ -282,21 +282,7 @@ pub(super) async fn handshake(
             }));
         }
         Ok(Err(error)) => failure(route, &error, banner, goodbye.get()),
-        Err(_late) if banner => (
-            "host key",
-            format!(
-                "the key exchange was not over within {} s",
-                HANDSHAKE.as_secs()
-            ),
-        ),
-        Err(_late) => (
-            "banner",
-            format!(
-                "connected, but no SSH banner came within {} s; is port {} SSH?",
-                HANDSHAKE.as_secs(),
-                route.port
-            ),
-        ),
+        Err(_late) => late(route, server.get().map(String::as_str)),
     };
     Err(HostError::Down {
         host: route.shown.clone(),
@@ -328,6 +314,31 @@ fn check_proof(signature: &[u8], agreed: &str, legacy: bool) -> Result<(), Strin
     ))
 }
 
+/// What was waited for too long.
+fn late(route: &Route, server: Option<&str>) -> (&'static str, String) {
+    let limit = HANDSHAKE.as_secs();
+    match server {
+        Some(name) if name.starts_with("SSH-1.") && !name.starts_with("SSH-1.99") => (
+            "banner",
+            format!(
+                "the host speaks only SSH 1 ({}), which is not safe; it needs a newer server",
+                plain(name)
+            ),
+        ),
+        Some(_) => (
+            "host key",
+            format!("the key exchange was not over within {limit} s"),
+        ),
+        None => (
+            "banner",
+            format!(
+                "connected, but no SSH banner came within {limit} s; is port {} SSH?",
+                route.port
+            ),
+        ),
+    }
+}
+
 fn failure(
     route: &Route,
     error: &russh::Error,
@@ -352,9 +363,15 @@ fn failure(
              too many connections or does not take any from here"
                 .to_owned(),
         ),
-        russh::Error::Disconnect | russh::Error::HUP => (
+        russh::Error::Disconnect | russh::Error::HUP | russh::Error::IO(_) => (
             "host key",
-            "the host closed the connection in the middle of the key exchange".to_owned(),
+            "the host closed the connection in the middle of the key exchange; its log says why (a \
+             server without a host key does so, and one that has too many connections)"
+                .to_owned(),
+        ),
+        russh::Error::PacketSize(_) => (
+            "host key",
+            format!("what it sends after its banner is not SSH: {}", plain(&error.to_string())),
         ),
         other => ("host key", plain(&other.to_string())),
     }

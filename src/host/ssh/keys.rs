@@ -10,6 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use russh::keys::ssh_key::{Cipher, Kdf};
 use russh::keys::{Algorithm, Certificate, HashAlg, PrivateKey, PublicKey, decode_secret_key};
 
+use rustix::fs::{Mode, OFlags};
+
 use super::text::plain;
 use crate::event::Secret;
 
@@ -177,8 +179,13 @@ fn public_beside(path: &Path) -> Option<PublicKey> {
 /// The text, and the file's mode where that is too open.
 fn read_text(path: &Path) -> std::io::Result<(Secret, Option<u32>)> {
     let mut text = String::new();
-    let file = std::fs::File::open(path)?;
+    // Not waiting for a pipe's other end.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = std::fs::File::from(rustix::fs::open(path, flags, Mode::empty())?);
     let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
+    }
     let ours = about.uid() == rustix::process::getuid().as_raw();
     let mode = about.mode() & 0o7777;
     file.take(KEY_FILE).read_to_string(&mut text)?;

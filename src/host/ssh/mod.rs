@@ -198,12 +198,12 @@ impl SshHost {
                 NotStarted::Refused(why) => HostError::Refused {
                     host: self.named.clone(),
                     why: format!(
-                        "the host lets this user in, but runs no commands: {why}; give the user a \
+                        "exec: the host lets this user in, but runs no commands: {why}; give the user a \
                          login shell there and no forced command (`command=` in authorized_keys, \
                          `ForceCommand`), or name another user"
                     ),
                 },
-                NotStarted::Lost(why) => self.down(format!("{why}; the command may be running")),
+                NotStarted::Lost(why) => self.down(why),
             })
     }
 

@@ -48,6 +48,7 @@ pub(super) fn read(config: &Config, named: &str) -> Result<(Vec<Line>, Vec<Match
     };
     let ssh = config.home.as_ref().map(|home| home.join(".ssh"));
     if let Some(file) = &config.file {
+        nobody_elses(file)?;
         reader.file(file, ssh.as_deref(), true, 0)?;
     }
     if let Some(file) = &config.system_file {
@@ -225,6 +226,26 @@ fn hosts(patterns: &[String], name: &str) -> bool {
     found
 }
 
+/// Whether nobody else could have written the operator's file: it says where logins go, and which
+/// host keys are known. ssh takes no other either.
+fn nobody_elses(file: &Path) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt;
+
+    let Ok(about) = std::fs::metadata(file) else {
+        return Ok(());
+    };
+    let me = rustix::process::getuid().as_raw();
+    let of_another = about.uid() != 0 && about.uid() != me;
+    if about.is_file() && (of_another || about.mode() & 0o022 != 0) {
+        return Err(format!(
+            "{file}: others may write it, so it is not used, as ssh has it; own it, and run: \
+             chmod 600 {file}",
+            file = file.display()
+        ));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,5 +263,19 @@ mod tests {
             assert_eq!(words(text).unwrap(), wanted, "{text}");
         }
         assert_eq!(words("\"open"), None);
+    }
+
+    #[test]
+    fn a_file_that_others_may_write_is_not_used() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("config");
+        std::fs::write(&file, "Host box\n").unwrap();
+        for (mode, good) in [(0o600, true), (0o644, true), (0o664, false), (0o646, false)] {
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+            assert_eq!(nobody_elses(&file).is_ok(), good, "{mode:o}");
+        }
+        assert!(nobody_elses(&home.path().join("none")).is_ok());
     }
 }

@@ -10,7 +10,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::PATIENCE;
 use super::backoff::Backoff;
-use super::control::Control;
+use super::control::{Control, Over};
 use super::place::Inner;
 use super::wire::Line;
 use crate::host::HostError;
@@ -63,6 +63,11 @@ async fn open(inner: &Inner, silence: u64) -> Result<Control, HostError> {
     match timeout(PATIENCE, control.line()).await {
         Ok(Ok(Line::Other(word, _))) if word == "kept" => Ok(control),
         Ok(Ok(_)) => Err(inner.refused("the session could not be shown there")),
+        Ok(Err(Over::Lost)) => Err(HostError::Down {
+            host: inner.host.name().to_owned(),
+            phase: "exec",
+            why: "the connection was lost".to_owned(),
+        }),
         Ok(Err(over)) => {
             Err(inner.refused(format!("the session could not be shown there: {over}")))
         }

@@ -9,7 +9,7 @@ use super::names;
 use super::wire::{self, Line};
 use crate::host::facts::HostClock;
 use crate::host::sh::Vars;
-use crate::host::{Answer, Channel, Exit, HostError, SharedHost, ask};
+use crate::host::{Answer, Channel, Exit, HostError, SharedHost, ask, until_reached};
 
 /// How much of a short script's answer is kept.
 const ANSWER: usize = 1 << 20;
@@ -63,15 +63,15 @@ impl Inner {
         set().map_err(|error| self.refused(error.to_string()))
     }
 
-    /// Runs a short script and reads its lines.
+    /// Runs a short script, which may be run twice, and reads its lines.
     pub async fn ask(
         &self,
         script: &str,
         stdin: &[u8],
         patience: Duration,
     ) -> Result<Told, HostError> {
-        self.ask_marked(&self.mark()?, script, stdin, patience)
-            .await
+        let mark = self.mark()?;
+        until_reached(|| self.ask_marked(&mark, script, stdin, patience)).await
     }
 
     async fn ask_marked(
