@@ -168,3 +168,108 @@ fn a_cut_between_them_and_a_stop_leave_nothing() {
         pair.world.assert_empty();
     }
 }
+
+fn direct(from: &str, to: &str) -> String {
+    method(from, to, "").replace("figures =", &format!("{DIRECT}figures ="))
+}
+
+/// The login of the sender's `ssh` has a `PATH` without sbin, and its own locale.
+#[test]
+fn the_receiver_has_the_environment_of_every_command() {
+    let Some(pair) = Pair::new() else { return };
+    pair.acquaint();
+    let to = "cat >{part}; chroot --version >/dev/null && echo \"<$LC_ALL>\"";
+    pair.world.method("plain", &direct("echo sent", to));
+    let (run, recording) = pair.world.session("r.jsonl", &arguments("plain"));
+    assert_eq!(recording.end_of("send")["end"], "ok", "{}", run.err);
+    let out = String::from_utf8(recording.out_of("send")).unwrap();
+    assert!(out.contains("<C>"), "{out}");
+    pair.world.assert_empty();
+}
+
+/// Its bytes do not go through here: it goes on as any step does.
+#[test]
+fn the_receiver_outlives_our_connection_to_it() {
+    let Some(pair) = Pair::new() else { return };
+    pair.acquaint();
+    let from = "head -c 300000 /dev/zero; while [ ! -e {{ box }}-go ]; do sleep 0.1; done; rm {{ box }}-go; head -c 300000 /dev/zero";
+    pair.world
+        .method("held", &direct(from, "cat >{part}; wc -c <{part}"));
+    let mut going = start(&pair, "r.jsonl", "held");
+    until_arriving(&mut going, &pair);
+    let keeper = pair
+        .world
+        .path(&format!("state-lab/{}-2/keeper", going.session()));
+    let kept = || std::fs::read_to_string(&keeper).unwrap_or_default();
+    let before = kept();
+    assert!(!before.is_empty());
+    pair.vault.cut_but(|command| command.contains("/enter"));
+    // The session is shown there again.
+    wait_until("another connection", || {
+        ![&before, ""].contains(&kept().as_str())
+    });
+    let part = world::entries(&pair.world.sandbox());
+    let part = part.iter().find(|name| name.ends_with("-part")).unwrap();
+    let go = part.replace("-part", "-go");
+    std::fs::write(pair.world.sandbox().join(go), "").unwrap();
+    let ended = going.wait();
+    assert_eq!(going.heard.end_of("send")["end"], "ok", "{}", ended.err);
+    let out = String::from_utf8(going.heard.out_of("send")).unwrap();
+    assert!(out.contains("600000"), "{out}");
+    pair.world.assert_empty();
+}
+
+#[test]
+fn what_a_killed_program_left_running_is_ended_by_recover() {
+    let Some(pair) = Pair::new() else { return };
+    pair.acquaint();
+    pair.world
+        .method("endless", &direct(ENDLESS, "cat >/dev/null"));
+    let mut going = start(&pair, "r.jsonl", "endless");
+    going.until_started("send");
+    let session = going.session();
+    let runs = |what: &str| {
+        let all = processes::of_session(&session);
+        all.iter().any(|line| line.contains(what))
+    };
+    wait_until("both sides run", || runs("-2/cmd"));
+    going.signal(Signal::KILL);
+    going.wait();
+    wait_until("nobody keeps it", || !runs("/keeper/"));
+    assert!(runs("-2/cmd"), "it went on");
+    for host in ["vault", "lab"] {
+        let said = pair.world.run(&["recover", "--host", host, "--remove"]);
+        said.assert_good();
+    }
+    assert_eq!(processes::of_session(&session), [""; 0]);
+    pair.world.assert_empty();
+}
+
+#[test]
+fn what_cannot_go_directly_is_refused_before_anything_runs() {
+    let Some(pair) = Pair::new() else { return };
+    pair.acquaint();
+    let until = method(ENDLESS, "cat >{part}", "until = { bytes = \"1000\" }\n");
+    let until = until
+        .replace("figures =", "via = \"{{ via }}\"\nfigures =")
+        .replace(
+            "[settings]\n",
+            "[settings]\nvia = { default = \"here\", help = \"way\" }\n",
+        );
+    pair.world.method("until", &until);
+    let all = [&arguments("until")[..], &["--set", "via=direct"]].concat();
+    let (run, _) = pair.world.session("until.jsonl", &all);
+    assert_ne!(run.code, 0);
+    assert!(
+        run.err.contains("until: the bytes of a direct pipe"),
+        "{}",
+        run.err
+    );
+
+    pair.set("vault", "become = \"env\"");
+    pair.world
+        .method("became", &direct("echo sent", "cat >{part}"));
+    let (run, _) = pair.world.session("became.jsonl", &arguments("became"));
+    run.assert_refused(4, &["`env` (become)", "via = here"]);
+    pair.world.assert_empty();
+}

@@ -317,3 +317,71 @@ fn what_a_killed_program_left_is_found_again() {
     }
     pair.world.assert_empty();
 }
+
+#[test]
+fn a_host_that_is_gone_is_told_and_not_waited_for() {
+    let Some(mut pair) = Pair::new() else { return };
+    pair.set("vault", "gone_after = \"2s\"");
+    pair.world.method(
+        "endless",
+        &method(ENDLESS, "cat >{part}; touch {part}.whole", ""),
+    );
+    let mut going = start(&pair, "r", "lab", "vault", "endless");
+    until_through(&mut going, 1 << 20);
+    pair.vault.kill();
+    let ended = going.wait();
+    assert_eq!(ended.code, 3, "{}", ended.err);
+    let end = going.heard.end_of("send");
+    assert_eq!(end["end"], "failed");
+    // Nor is it looked for there as long as at another: the run has the step's reason.
+    let cause = text(going.heard.state("run", "ended").next().unwrap(), "cause");
+    assert_eq!(cause, format!("send: {}", text(end, "cause")));
+    let down = going
+        .heard
+        .of("host")
+        .filter(|event| event["state"] == "down");
+    let down: Vec<&str> = down.map(|event| text(event, "host")).collect();
+    assert_eq!(down, ["vault"]);
+    assert_nothing_runs(&going.session());
+    pair.vault.restart();
+    pair.world
+        .run(&["recover", "--host", "vault", "--remove"])
+        .assert_good();
+    pair.world.assert_empty();
+}
+
+/// More sides than commands run at once there.
+#[test]
+fn many_sides_are_on_one_host() {
+    let Some(pair) = Pair::new() else { return };
+    let through = |from: &str| {
+        let side = |role| format!("echo said >&2; cat''' }}, {{ on = \"{role}\", run = '''");
+        let from = format!("{from}''' }}, {{ on = \"server\", run = '''");
+        let text = [from, side("source"), side("server"), "cat".to_owned()].concat();
+        method(&text, "cat >{part}", "").replace("\"target\"]", "\"target\", \"server\"]")
+    };
+    let server = ["--role", "server=lab"];
+    pair.world
+        .method("five", &through("head -c 3000000 /dev/zero"));
+    let (run, recording) = session(&pair, "lab", "lab", "five", &server);
+    let end = recording.end_of("send");
+    assert_eq!(end["end"], "ok", "{}", run.err);
+    assert_eq!(end["sides"].as_array().unwrap().len(), 5);
+    assert_eq!(sample(&recording, "through").unwrap()["value"], 3_000_000.0);
+    pair.world.assert_empty();
+
+    pair.world.method("endless", &through(ENDLESS));
+    let mut more = arguments("lab", "lab", "endless");
+    more.extend(server.map(ToOwned::to_owned));
+    let more: Vec<&str> = more.iter().map(String::as_str).collect();
+    let arguments = pair.world.arguments("r.jsonl", &more);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut going = Going::start(pair.world.command(&arguments));
+    until_through(&mut going, 1 << 20);
+    going.signal(Signal::TERM);
+    let ended = going.wait();
+    assert_eq!(ended.code, 130, "{}", ended.err);
+    assert!(!ended.err.contains("still there"), "{}", ended.err);
+    assert_eq!(processes::of_session(&going.session()), [""; 0]);
+    pair.world.assert_empty();
+}

@@ -89,14 +89,10 @@ impl Acted {
     pub(super) fn followed(followed: &Followed, clock: Option<Clock>, ok: &[i32]) -> Self {
         let here = followed.here;
         let outcome = &followed.outcome;
-        let good = !outcome.status.is_empty()
-            && outcome
-                .status
-                .iter()
-                .all(|code| *code == 0 || ok.contains(code));
+        let good = followed.ended_well(ok);
         let end = match () {
             () if followed.stopped => EndState::Stopped,
-            () if followed.interrupted => EndState::Ok,
+            () if followed.interrupted && followed.gone.is_none() => EndState::Ok,
             () if outcome.lost || outcome.status.is_empty() => EndState::Lost,
             () if !good => EndState::Failed,
             () => EndState::Ok,

@@ -67,10 +67,14 @@ impl Run<'_> {
             Some(ssh) => direct::run(wanted, ssh, following).await?,
             None => stream::run(wanted, following).await?,
         };
-        for followed in &streamed.sides {
-            self.clock_note(id, followed);
+        for (followed, segment) in streamed.sides.iter().zip(&stream.segments) {
+            if let Some(followed) = followed {
+                self.gone(&segment.host, followed);
+                self.clock_note(id, followed);
+            }
         }
-        Ok(acted(&streamed, stream))
+        let stopped = self.shared.control.is_stopped();
+        Ok(acted(&streamed, stream, &step.step.ok, stopped))
     }
 
     fn supervisors(&self, stream: &Stream) -> Result<Vec<Arc<Supervisor>>, EngineError> {
@@ -86,20 +90,35 @@ impl Run<'_> {
 }
 
 // Its clock is `here`: what begins on one machine and ends on another is timed by neither.
-fn acted(streamed: &Streamed, stream: &Stream) -> Acted {
-    let sides = || streamed.sides.iter().zip(&stream.segments);
+fn acted(streamed: &Streamed, stream: &Stream, ok: &[i32], stopped: bool) -> Acted {
+    let segments = stream.segments.iter().enumerate();
+    let sides: Vec<_> = segments
+        .map(|(at, segment)| (segment, streamed.sides.get(at).and_then(Option::as_ref)))
+        .collect();
+    let followed = || sides.iter().filter_map(|(_, followed)| *followed);
+    let all = followed().count() == sides.len();
+    let of = |at: usize| {
+        let side = sides.get(at);
+        side.map(|(segment, followed)| cause(*followed, &segment.host))
+    };
+    let bad = sides
+        .iter()
+        .position(|(_, followed)| !followed.is_some_and(|followed| followed.ended_well(ok)));
     let (end, cause) = match &streamed.trouble {
         Some(Trouble::Between(why)) => (EndState::Failed, Some(why.clone())),
-        Some(Trouble::Side(at)) => match sides().nth(*at) {
-            Some((followed, segment)) => (EndState::Failed, Some(cause(followed, &segment.host))),
-            None => (EndState::Failed, None),
-        },
-        None if sides().any(|(followed, _)| followed.stopped) => (EndState::Stopped, None),
-        Some(Trouble::Interrupted) | None => (EndState::Ok, None),
+        Some(Trouble::Side(at)) => (EndState::Failed, of(*at)),
+        None if followed().any(|followed| followed.stopped) => (EndState::Stopped, None),
+        Some(Trouble::Interrupted) if all && followed().all(|side| side.gone.is_none()) => {
+            (EndState::Ok, None)
+        }
+        None if bad.is_none() => (EndState::Ok, None),
+        None if stopped => (EndState::Stopped, None),
+        Some(Trouble::Interrupted) | None => (EndState::Failed, bad.and_then(of)),
     };
     let mut acted = Acted::new(end, streamed.here);
     acted.end.cause = cause;
-    for (followed, segment) in sides() {
+    for (segment, followed) in &sides {
+        let Some(followed) = followed else { continue };
         acted.read(followed);
         acted.end.status.extend(&followed.outcome.status);
         acted.end.sides.push(SideEnd {
@@ -116,7 +135,13 @@ fn acted(streamed: &Streamed, stream: &Stream) -> Acted {
     acted
 }
 
-fn cause(followed: &Followed, host: &str) -> String {
+fn cause(followed: Option<&Followed>, host: &str) -> String {
+    let Some(followed) = followed else {
+        return format!("{host}: its command could not be followed to its end");
+    };
+    if let Some(why) = &followed.gone {
+        return format!("{host}: it is gone: {why}");
+    }
     let outcome = &followed.outcome;
     if outcome.lost || outcome.status.is_empty() {
         return format!("{host}: its status is not known: the process is gone");
@@ -124,5 +149,41 @@ fn cause(followed: &Followed, host: &str) -> String {
     match &followed.cause {
         Some(cause) => format!("{host}: {cause} (status {:?})", outcome.status),
         None => format!("{host}: it ended with status {:?}", outcome.status),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::piping::Segment;
+    use super::*;
+
+    #[test]
+    fn what_nobody_followed_to_its_end_is_not_well() {
+        let segment = |host: &str| Segment {
+            host: host.to_owned(),
+            members: vec!["true".to_owned()],
+        };
+        let stream = Stream {
+            segments: vec![segment("lab"), segment("vault")],
+            hashed: false,
+            direct: None,
+        };
+        let of = |trouble, stopped| {
+            let streamed = Streamed {
+                sides: vec![None, None],
+                bytes: Some(3),
+                sha256: None,
+                trouble,
+                here: (0.0, 1.0),
+            };
+            let acted = acted(&streamed, &stream, &[], stopped);
+            (acted.end.end, acted.end.cause.unwrap_or_default())
+        };
+        let (end, cause) = of(None, false);
+        assert_eq!(end, EndState::Failed);
+        assert!(cause.starts_with("lab: its command could not be followed"));
+        assert_eq!(of(None, true).0, EndState::Stopped);
+        assert_eq!(of(Some(Trouble::Interrupted), false).0, EndState::Failed);
+        assert!(of(Some(Trouble::Side(1)), false).1.starts_with("vault: "));
     }
 }

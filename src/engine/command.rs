@@ -108,6 +108,14 @@ pub(super) struct Followed {
     pub here: (f64, f64),
 }
 
+impl Followed {
+    /// Whether all of its statuses are known, and each is 0 or one of `ok`.
+    pub fn ended_well(&self, ok: &[i32]) -> bool {
+        let status = &self.outcome.status;
+        !status.is_empty() && status.iter().all(|code| *code == 0 || ok.contains(code))
+    }
+}
+
 /// How often, and how long apart, a command is begun anew that never was.
 pub(super) const TRIES: u32 = 8;
 const APART: Duration = Duration::from_millis(200);
@@ -265,6 +273,7 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
             // A host that is not reached any more is not waited for.
             proof = proof_of(&mut ending), if proved.is_none() => {
                 let gone = proof.as_ref().is_some_and(|proof| proof.gone);
+                hearing.done.gone = proof.as_ref().and_then(|proof| proof.unreached.clone());
                 proved = Some(proof);
                 if !gone {
                     break;
@@ -283,6 +292,10 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
     }
     match (proved, ending) {
         (Some(proof), _) => hearing.proved(proof),
+        // It goes on for its time, should the host come back; nobody waits for that.
+        (None, Some(_)) if hearing.done.gone.is_some() => {
+            hearing.proved(Some(StopProof::default()));
+        }
         (None, Some(ending)) => {
             let proof = ending.await.ok();
             hearing.proved(proof);

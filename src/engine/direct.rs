@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Duration, Instant, sleep_until};
@@ -15,7 +17,8 @@ use crate::host::HostError;
 use crate::host::supervisor::{Caps, Entry, Launch, Supervisor, pipe_script};
 use crate::method::HostInfo;
 
-use super::command::{Followed, Following, PATIENCE, PartOf, follow};
+use super::carry::{followed, persist};
+use super::command::{Followed, Following, PATIENCE, PartOf};
 use super::shell::quote;
 use super::stream::{Streamed, Trouble, Wanted};
 
@@ -111,16 +114,16 @@ pub(super) async fn run(
         patience: None,
         wanted: &wanted,
     };
-    let first = tokio::spawn(follow(job, follows));
+    let first = tokio::spawn(followed(job, follows));
     let follows = Following {
         part_of: Some(there),
         ..following(1)
     };
     let receiver = Arc::clone(receiver);
     let name_there = name_there.clone();
-    let second = move || -> Result<JoinHandle<Followed>, HostError> {
+    let second = move || -> Result<JoinHandle<Option<Followed>>, HostError> {
         let job = receiver.attach(&name_there, Caps::default())?;
-        Ok(tokio::spawn(follow(job, follows)))
+        Ok(tokio::spawn(followed(job, follows)))
     };
     let sides = both.watch(first, second, heard).await?;
     Ok(Streamed {
@@ -147,12 +150,13 @@ impl Both<'_> {
     /// before that, to ask for it would see to it that it never does.
     async fn watch(
         &mut self,
-        mut first: JoinHandle<Followed>,
-        second: impl FnOnce() -> Result<JoinHandle<Followed>, HostError>,
+        mut first: JoinHandle<Option<Followed>>,
+        second: impl FnOnce() -> Result<JoinHandle<Option<Followed>>, HostError>,
         mut heard: watch::Receiver<Vec<u8>>,
-    ) -> Result<Vec<Followed>, HostError> {
+    ) -> Result<Vec<Option<Followed>>, HostError> {
         let mut begin = Some(second);
-        let mut running: Option<JoinHandle<Followed>> = None;
+        let mut running: Option<JoinHandle<Option<Followed>>> = None;
+        let mut letting: Option<BoxFuture<'static, Result<(), Trouble>>> = None;
         let (mut ended, mut ended_there) = (None, None);
         let (mut told, mut open) = (false, true);
         loop {
@@ -165,12 +169,10 @@ impl Both<'_> {
             }
             if !told && self.trouble.is_none() && self.entry.has_all(&said) {
                 told = true;
-                if let Err(trouble) = self.let_end().await {
-                    self.fail(trouble);
-                }
+                letting = Some(self.let_end());
             }
-            if ended.is_some() && ended_there.is_some() {
-                break;
+            if let (Some(here), Some(there)) = (&mut ended, &mut ended_there) {
+                return Ok(vec![Option::take(here), Option::take(there)]);
             }
             let until = self.suspected.as_ref().map(|(_, until)| *until);
             tokio::select! {
@@ -183,44 +185,47 @@ impl Both<'_> {
                     self.convict();
                 }
                 changed = heard.changed(), if open => open = changed.is_ok(),
-                followed = &mut first, if ended.is_none() => {
-                    ended = Some(followed.ok());
-                    if let Some(Some(followed)) = &ended {
-                        self.ended(0, followed, told);
+                let_end = met(&mut letting) => {
+                    letting = None;
+                    if let Err(trouble) = let_end {
+                        self.fail(trouble);
                     }
                 }
+                followed = &mut first, if ended.is_none() => {
+                    let followed = followed.ok().flatten();
+                    self.ended(0, followed.as_ref(), told);
+                    ended = Some(followed);
+                }
                 followed = joined(&mut running), if ended_there.is_none() => {
+                    self.ended(1, followed.as_ref(), told);
                     ended_there = Some(followed);
-                    if let Some(Some(followed)) = &ended_there {
-                        self.ended(1, followed, told);
-                    }
                     self.convict();
                 }
             }
         }
-        Ok([ended, ended_there]
-            .into_iter()
-            .flatten()
-            .flatten()
-            .collect())
     }
 
     /// Lets the receiver see the end, where every sender has ended well.
-    async fn let_end(&self) -> Result<(), Trouble> {
+    fn let_end(&self) -> BoxFuture<'static, Result<(), Trouble>> {
         let between = |why: HostError| Trouble::Between(why.to_string());
-        let [name, _] = &self.names;
-        let codes = self.sender.senders(name).await.map_err(between)?;
-        if codes.is_empty() || !codes.iter().all(|code| self.is_good(*code)) {
-            return Err(Trouble::Side(0));
+        let [name, _] = self.names.clone();
+        let (sender, whole) = (Arc::clone(&self.sender), self.entry.whole.clone());
+        let ok = self.wanted.ok.to_vec();
+        async move {
+            let codes = persist(|| sender.senders(&name)).await.map_err(between)?;
+            let is_good = |code: &i32| *code == 0 || ok.contains(code);
+            if codes.is_empty() || !codes.iter().all(is_good) {
+                return Err(Trouble::Side(0));
+            }
+            persist(|| whole.tell()).await.map_err(between)
         }
-        self.entry.whole.tell().await.map_err(between)
+        .boxed()
     }
 
-    fn is_good(&self, code: i32) -> bool {
-        code == 0 || self.wanted.ok.contains(&code)
-    }
-
-    fn ended(&mut self, at: usize, followed: &Followed, told: bool) {
+    fn ended(&mut self, at: usize, followed: Option<&Followed>, told: bool) {
+        let Some(followed) = followed else {
+            return self.fail(Trouble::Side(at));
+        };
         let status = &followed.outcome.status;
         if at == 0 && status.last() == Some(&CONNECTION) {
             let why = followed.cause.as_deref().unwrap_or("it says no reason");
@@ -230,8 +235,10 @@ impl Both<'_> {
             };
             let text = format!("ssh from {} to {}: {why}", host(0), host(1));
             self.suspect(Trouble::Between(text));
-        } else if status.is_empty() || !status.iter().all(|code| self.is_good(*code)) {
+        } else if !followed.ended_well(self.wanted.ok) {
             match at {
+                // One that never began has no reason of its own: the sender has.
+                1 if !followed.outcome.begun => {}
                 0 => self.suspect(Trouble::Side(0)),
                 _ => self.fail(Trouble::Side(at)),
             }
@@ -265,9 +272,17 @@ impl Both<'_> {
 }
 
 /// How it was followed to its end; never, where it is not.
-async fn joined(running: &mut Option<JoinHandle<Followed>>) -> Option<Followed> {
+async fn joined(running: &mut Option<JoinHandle<Option<Followed>>>) -> Option<Followed> {
     match running {
-        Some(running) => running.await.ok(),
+        Some(running) => running.await.ok().flatten(),
+        None => std::future::pending().await,
+    }
+}
+
+/// What came of letting the receiver end; never, where that is not tried.
+async fn met(letting: &mut Option<BoxFuture<'static, Result<(), Trouble>>>) -> Result<(), Trouble> {
+    match letting {
+        Some(letting) => letting.await,
         None => std::future::pending().await,
     }
 }

@@ -58,6 +58,18 @@ async fn reach(hosts: &Hosts, from: &str, to: &str, check: &mut Check) -> Result
     let (Some(sender), Some(receiver)) = (hosts.get(from), hosts.get(to)) else {
         return Ok(());
     };
+    if let Some(became) = receiver.host.became() {
+        check.find(
+            Gravity::Refused,
+            format!(
+                "{from} cannot send to {to} directly: commands on {to} run through `{}` (become), \
+                 and {from} would log in without it; send through this machine (via = here), or \
+                 name {to} by the user whose rights are needed",
+                became.by
+            ),
+        );
+        return Ok(());
+    }
     if receiver.info.address.is_none() || receiver.info.login.is_none() {
         check.find(
             Gravity::Refused,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::method::{MethodError, Pipe};
+use crate::method::{MethodError, Pipe, UNSEEN};
 
 use super::direct;
 use super::preview::{Doing, Filling};
@@ -82,13 +82,17 @@ impl Filling<'_> {
                 segments.extend(last);
                 let hashed = self.flag(pipe.hashed.as_ref())?;
                 let direct = self.is_direct(pipe)?;
-                if direct && (segments.len() > 2 || hashed) {
-                    return Err(self.bound.wrong(
-                        &self.step.step,
-                        "a direct pipe goes from one role to one other, and is not hashed: \
-                             its bytes do not come through this machine"
-                            .to_owned(),
-                    ));
+                let wrong = match () {
+                    () if !direct => None,
+                    () if segments.len() > 2 => {
+                        Some("a direct pipe goes from one role to one other".to_owned())
+                    }
+                    () if hashed => Some(format!("hashed: {UNSEEN}")),
+                    () if self.step.step.until.is_some() => Some(format!("until: {UNSEEN}")),
+                    () => None,
+                };
+                if let Some(why) = wrong {
+                    return Err(self.bound.wrong(&self.step.step, why));
                 }
                 let to = pipe.members.last().and_then(|last| last.on.as_ref());
                 let to = self.bound.hosts.get(to.unwrap_or(&self.step.step.on));

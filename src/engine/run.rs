@@ -390,6 +390,10 @@ impl<'a> Run<'a> {
                 continue;
             };
             open.finished = end.end.is_good() && !background;
+            // Not waited for again; it is looked for when it is undone.
+            if shared.is_gone(&open.intended.host) {
+                continue;
+            }
             leaving::settle(&shared.teller, known.host.as_ref(), open).await?;
         }
         if let Some(undoes) = step.step.undoes.as_ref().filter(|_| end.end.is_good()) {

@@ -4,6 +4,7 @@
 //! A side sees the end of its input only when the one before it has ended well and all that it
 //! wrote has arrived: a stream that broke never looks like one that is whole.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -13,17 +14,17 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant as Tick, MissedTickBehavior, interval, sleep_until};
 
-use crate::event::{Nanos, ProgressKind, StepId, What};
+use crate::event::{Level, Nanos, ProgressKind, StepId, What};
 use crate::host::HostError;
 use crate::host::supervisor::{Ends, Launch, Link, Part, Side, Supervisor, Whole, pipe_script};
 use crate::progress::Finding;
 use crate::progress::clamp::Clamp;
 
-use super::carry::{Carried, How, carry, finish};
-use super::command::{Followed, Following, PATIENCE, PartOf, follow};
+use super::carry::{Carried, How, carry, finish, followed};
+use super::command::{Followed, Following, PATIENCE, PartOf};
 use super::control::Control;
 use super::piping::Segment;
-use super::teller::Teller;
+use super::teller::{About, Teller};
 
 /// How often the bytes are looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -53,8 +54,9 @@ pub(super) struct Wanted<'a> {
 
 /// What a stream came to.
 pub(super) struct Streamed {
-    /// What ran on each host, from the sender on.
-    pub sides: Vec<Followed>,
+    /// What ran on each host, from the sender on, one for each segment. Nothing where nobody
+    /// could follow it.
+    pub sides: Vec<Option<Followed>>,
     /// Bytes that went into the last side; absent where nobody counted.
     pub bytes: Option<u64>,
     /// Their sha256, where it was asked for and they are whole.
@@ -78,7 +80,7 @@ pub(super) enum Trouble {
 
 /// What happens in a stream.
 enum News {
-    Ended(usize, Box<Followed>),
+    Ended(usize, Option<Box<Followed>>),
     /// A side's connection is gone.
     Lost(usize),
     /// Nothing more comes from a side.
@@ -102,7 +104,9 @@ struct Pump<'a> {
     wanted: &'a Wanted<'a>,
     news: JoinSet<News>,
     halts: Vec<PartOf>,
-    ended: Vec<Option<Followed>>,
+    /// Which sides have ended, and how each was followed.
+    over: BTreeSet<usize>,
+    sides: Vec<Option<Followed>>,
     between: Vec<Between>,
     /// What carries bytes: it goes when the stream is given up.
     carriers: Vec<AbortHandle>,
@@ -130,7 +134,7 @@ pub(super) async fn run(
     let _kept = pump.connect(sides, following);
     pump.watch().await;
     Ok(Streamed {
-        sides: pump.ended.into_iter().flatten().collect(),
+        sides: pump.sides,
         bytes: Some(pump.bytes.load(Ordering::Relaxed)),
         sha256: pump.sha256,
         trouble: pump.trouble,
@@ -188,7 +192,8 @@ impl<'a> Pump<'a> {
             wanted,
             news: JoinSet::new(),
             halts: halts.collect(),
-            ended: wanted.segments.iter().map(|_| None).collect(),
+            over: BTreeSet::new(),
+            sides: wanted.segments.iter().map(|_| None).collect(),
             between: Vec::new(),
             carriers: Vec::new(),
             bytes: Arc::default(),
@@ -215,7 +220,7 @@ impl<'a> Pump<'a> {
             };
             let job = side.job;
             self.news
-                .spawn(async move { News::Ended(at, Box::new(follow(job, follows).await)) });
+                .spawn(async move { News::Ended(at, followed(job, follows).await.map(Box::new)) });
             let mut link = side.link.clone();
             self.news.spawn(async move {
                 match link.wait_for(|link| *link != Link::Open).await.as_deref() {
@@ -252,7 +257,7 @@ impl<'a> Pump<'a> {
         let mut clamp = Clamp::new(self.wanted.step.clone());
         let started = Instant::now();
         let mut stopped = false;
-        while self.ended.iter().any(Option::is_none) {
+        while self.over.len() < self.wanted.segments.len() {
             tokio::select! {
                 news = self.news.join_next() => match news {
                     Some(Ok(news)) => self.take(news),
@@ -296,11 +301,14 @@ impl<'a> Pump<'a> {
 
     fn take(&mut self, news: News) {
         match news {
-            News::Ended(at, followed) => self.side_ended(at, *followed),
+            News::Ended(at, followed) => self.side_ended(at, followed.map(|side| *side)),
             News::Lost(at) => self.lost(at),
             News::Carried(at, carried) => {
                 if carried.sha256.is_some() {
                     self.sha256.clone_from(&carried.sha256);
+                }
+                if carried.dropped > 0 {
+                    self.dropped(at, carried.dropped);
                 }
                 match carried.how {
                     How::Enough => self.fail(Trouble::Interrupted),
@@ -322,12 +330,34 @@ impl<'a> Pump<'a> {
         }
     }
 
-    fn side_ended(&mut self, at: usize, followed: Followed) {
-        let status = &followed.outcome.status;
-        let is_good = |code: &i32| *code == 0 || self.wanted.ok.contains(code);
-        let good = !status.is_empty() && status.iter().all(is_good);
-        if let Some(ended) = self.ended.get_mut(at) {
-            *ended = Some(followed);
+    /// Says that a side wrote more than the next one took.
+    fn dropped(&self, at: usize, bytes: u64) {
+        let host = self.host(at + 1);
+        let about = About {
+            host: Some(host),
+            step: Some(self.wanted.step),
+            ..About::default()
+        };
+        let sum = if self.wanted.hashed {
+            ", and the stream has no sha256"
+        } else {
+            ""
+        };
+        let text = format!(
+            "{bytes} bytes of the stream from {} were not taken by {host}, which reads no more; \
+             they are not counted{sum}",
+            self.host(at)
+        );
+        self.wanted.teller.note(Level::Warning, text, about);
+    }
+
+    fn side_ended(&mut self, at: usize, followed: Option<Followed>) {
+        let good = followed
+            .as_ref()
+            .is_some_and(|side| side.ended_well(self.wanted.ok));
+        self.over.insert(at);
+        if let Some(side) = self.sides.get_mut(at) {
+            *side = followed;
         }
         if !good {
             return self.fail(Trouble::Side(at));
@@ -347,7 +377,7 @@ impl<'a> Pump<'a> {
     }
 
     fn has_ended(&self, at: usize) -> bool {
-        self.ended.get(at).is_some_and(Option::is_some)
+        self.over.contains(&at)
     }
 
     /// Ends the input of the side behind a link, where the one before it has ended well and all

@@ -53,6 +53,17 @@ impl Become {
             became: Became { login, by },
         }))
     }
+
+    /// What the user who logged in runs.
+    fn line(&self, script: &str) -> Result<String, HostError> {
+        // The command may clear the environment, so the script makes its own again.
+        let script = with_environment(script);
+        let script = shlex::try_quote(&script).map_err(|_nul| HostError::Refused {
+            host: self.name().to_owned(),
+            why: "the script holds a NUL byte".to_owned(),
+        })?;
+        Ok(format!("{} /bin/sh -c {script}", self.became.by))
+    }
 }
 
 impl Host for Become {
@@ -65,17 +76,11 @@ impl Host for Become {
     }
 
     fn exec<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>> {
-        async move {
-            // The command may clear the environment, so the script makes its own again.
-            let script = with_environment(script);
-            let script = shlex::try_quote(&script).map_err(|_nul| HostError::Refused {
-                host: self.name().to_owned(),
-                why: "the script holds a NUL byte".to_owned(),
-            })?;
-            let line = format!("{} /bin/sh -c {script}", self.became.by);
-            self.host.exec(&line).await
-        }
-        .boxed()
+        async move { self.host.exec(&self.line(script)?).await }.boxed()
+    }
+
+    fn exec_beside<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>> {
+        async move { self.host.exec_beside(&self.line(script)?).await }.boxed()
     }
 
     fn became(&self) -> Option<Became> {

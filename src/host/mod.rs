@@ -2,6 +2,7 @@
 
 mod again;
 mod r#become;
+mod beside;
 pub mod facts;
 pub mod hashing;
 mod local;
@@ -21,6 +22,7 @@ use crate::event::Became;
 
 pub use self::again::{ask_again, until_reached};
 pub use self::r#become::Become;
+use self::beside::Beside;
 pub use self::local::LocalHost;
 
 /// A machine that runs POSIX shell text.
@@ -43,6 +45,12 @@ pub trait Host: Send + Sync {
     /// outlive it goes through the supervisor. The script has `LC_ALL=C` and a `PATH` with all
     /// usual folders, whatever the login shell is.
     fn exec<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>>;
+
+    /// The same, whatever else runs there: what `exec` runs may wait for its turn. It is for what
+    /// others wait for, which would wait for ever behind them: sides of a stream, a stop.
+    fn exec_beside<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>> {
+        self.exec(script)
+    }
 
     /// Whether it is this machine, as the user of this process: what can be read here need not
     /// go through a shell.

@@ -21,7 +21,7 @@ pub use model::{
     Background, ClockDef, Each, FigureDef, Leaves, Method, Need, Own, PlacementDef, Secret, Step,
     SubjectKind, Until,
 };
-pub use pipe::{Member, Pipe, SHA256, THROUGH};
+pub use pipe::{Member, Pipe, SHA256, THROUGH, UNSEEN};
 pub use request::{HostInfo, Pick, Request, Set, SubjectSpec};
 pub use setting::{Kind, Setting, SettingValue};
 pub use template::{FOUND, Templates, unknown_value};

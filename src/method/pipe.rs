@@ -37,6 +37,10 @@ pub const THROUGH: &str = "through";
 /// What a pipe between roles gives where it is hashed: the sha256 of these bytes.
 pub const SHA256: &str = "sha256";
 
+/// Why a direct pipe cannot have what counts or hashes it.
+pub const UNSEEN: &str = "the bytes of a direct pipe do not come through this machine, which \
+                          neither counts nor hashes them; use via = \"here\"";
+
 impl Step {
     /// The roles that its commands run on.
     #[must_use]
@@ -89,6 +93,28 @@ impl Known<'_> {
                 None if roles.contains(step.on.as_str()) => Ok(()),
                 None => Err(format!("pipe: no command of it is on {:?}", step.on)),
             };
+        }
+        if !roles.contains(step.on.as_str()) {
+            return Err(format!(
+                "pipe: no command of it is on {:?}; say on = \"ROLE\" of one that is in it",
+                step.on
+            ));
+        }
+        let last = pipe.members.last().and_then(|last| last.on.as_ref());
+        let last = last.unwrap_or(&step.on);
+        let marks = !step.leaves.is_empty() || step.destroys.is_some();
+        if marks && *last != step.on {
+            return Err(format!(
+                "on: what a pipe between roles leaves or destroys is where its last command runs; \
+                 say on = {last:?}"
+            ));
+        }
+        let says = |text: &Option<String>, word| text.as_deref().map(str::trim) == Some(word);
+        if says(&pipe.via, "direct") && says(&pipe.hashed, "true") {
+            return Err(format!("hashed: {UNSEEN}"));
+        }
+        if says(&pipe.via, "direct") && step.until.is_some() {
+            return Err(format!("until: {UNSEEN}"));
         }
         if step.background.is_some() {
             return Err("background: a pipe between roles ends before the next step".to_owned());

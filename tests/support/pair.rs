@@ -50,6 +50,14 @@ impl Pair {
 }
 
 impl Pair {
+    /// Adds a line to a host's part of the configuration.
+    pub fn set(&self, host: &str, line: &str) {
+        let file = self.world.path("home/.config/comeback/config.toml");
+        let head = format!("[host.{host}]\n");
+        let config = fs::read_to_string(&file).unwrap();
+        fs::write(&file, config.replace(&head, &format!("{head}{line}\n"))).unwrap();
+    }
+
     /// Lets each host log into the other by itself.
     pub fn acquaint(&self) {
         use std::os::unix::fs::PermissionsExt;

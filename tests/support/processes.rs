@@ -15,10 +15,12 @@ pub fn of_session(session: &str) -> Vec<String> {
         }
         let read = |name| fs::read(folder.join(name)).unwrap_or_default();
         let (arguments, environment) = (read("cmdline"), read("environ"));
-        let token = format!("{session}/");
+        // Its first host's, and those of others.
+        let mut tokens = vec![format!("{session}/")];
+        tokens.extend((2..10).map(|at| format!("{session}-{at}/")));
         if [&arguments, &environment]
             .iter()
-            .any(|text| contains(text, token.as_bytes()))
+            .any(|text| tokens.iter().any(|token| contains(text, token.as_bytes())))
         {
             let shown = String::from_utf8_lossy(&arguments).replace(['\0', '\n'], " ");
             let shown: String = shown.chars().take(200).collect();

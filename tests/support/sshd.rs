@@ -198,10 +198,17 @@ impl Sshd {
     /// Ends all connections as a broken network does: at once. The server listens on, and what
     /// was started through them lives.
     pub fn cut(&self) {
+        self.cut_but(|_| false);
+    }
+
+    /// The same, but for those behind which such a command runs.
+    pub fn cut_but(&self, spared: impl Fn(&str) -> bool) {
+        let read =
+            |pid, name| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let listener = self.child.as_ref().unwrap().id();
         for pid in descendants(listener) {
-            let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-            if name.starts_with("sshd") {
+            let spares = |pid: &u32| spared(&read(*pid, "cmdline"));
+            if read(pid, "comm").starts_with("sshd") && !descendants(pid).iter().any(spares) {
                 kill(pid);
             }
         }

@@ -59,7 +59,7 @@ use super::sh::with_environment;
 use super::{Channel, Host, HostError};
 use channel::NotStarted;
 use connection::NoChannel;
-use pool::Pool;
+use pool::{Lease, Pool};
 use route::Route;
 
 pub use algorithms::Agreed;
@@ -125,7 +125,11 @@ impl Host for SshHost {
     }
 
     fn exec<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>> {
-        self.run(script).boxed()
+        self.run(script, || self.pool.lease()).boxed()
+    }
+
+    fn exec_beside<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>> {
+        self.run(script, || self.pool.lease_beside()).boxed()
     }
 }
 
@@ -152,13 +156,16 @@ impl SshHost {
         remarks
     }
 
-    async fn run(&self, script: &str) -> Result<Channel, HostError> {
+    async fn run<L>(&self, script: &str, lease: impl Fn() -> L) -> Result<Channel, HostError>
+    where
+        L: Future<Output = Result<Lease, HostError>>,
+    {
         let script = with_environment(script);
         let mut asked = None;
         let mut pause = PAUSE;
         let mut lost = false;
         let (channel, lease) = loop {
-            let lease = self.pool.lease().await?;
+            let lease = lease().await?;
             // The wait for other commands does not count.
             let asked = *asked.get_or_insert_with(Instant::now);
             match lease.connection().channel().await {

@@ -18,8 +18,9 @@ use super::prompts::Operator;
 use super::route::Route;
 use crate::host::HostError;
 
-/// Commands that run at once on a host; servers take 10 on a connection (`MaxSessions`), of
-/// which jobs that were left behind use up some.
+/// Commands that run at once on a host, and wait for each other's room; servers take 10 on a
+/// connection (`MaxSessions`), of which jobs that were left behind use up some. What others wait
+/// for has its room beside: see [`Pool::lease_beside`].
 const COMMANDS: usize = 4;
 
 /// Where commands can share a connection, a host that did not let another one in is left alone
@@ -88,7 +89,7 @@ pub(super) struct Lease {
     used: Arc<Used>,
     shared: Arc<Shared>,
     reusable: bool,
-    _permit: OwnedSemaphorePermit,
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Pool {
@@ -118,6 +119,20 @@ impl Pool {
         let closed = |_closed| self.down("this host is no longer used");
         let permit = Arc::clone(&self.permits).acquire_owned();
         let permit = permit.await.map_err(closed)?;
+        self.lease_with(Some(permit)).await
+    }
+
+    /// Waits for a connection alone. It is for a bounded number: the sides of a stream, all of
+    /// which have to run before one can end, and what ends a command that has the room.
+    ///
+    /// # Errors
+    /// A connection is needed and cannot be made.
+    pub(super) async fn lease_beside(&self) -> Result<Lease, HostError> {
+        self.lease_with(None).await
+    }
+
+    async fn lease_with(&self, permit: Option<OwnedSemaphorePermit>) -> Result<Lease, HostError> {
+        let closed = |_closed| self.down("this host is no longer used");
         let asked = Instant::now();
         loop {
             if let Some(used) = self.shared.take(Used::is_free) {
@@ -193,7 +208,7 @@ impl Pool {
         }
     }
 
-    fn leased(&self, used: Arc<Used>, permit: OwnedSemaphorePermit) -> Lease {
+    fn leased(&self, used: Arc<Used>, permit: Option<OwnedSemaphorePermit>) -> Lease {
         Lease {
             used,
             shared: Arc::clone(&self.shared),

@@ -31,7 +31,7 @@ impl Job {
     pub(super) fn new(at: At, caps: Caps, control: Option<Control>, at_join: bool) -> Self {
         let (tx, heard) = mpsc::channel(QUEUE);
         let mut job = Self {
-            stopper: Stopper::new(at.clone()),
+            stopper: Stopper::new(&at),
             teller: Some((Teller::new(at, caps, tx), control)),
             heard,
         };

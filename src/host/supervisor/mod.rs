@@ -225,7 +225,7 @@ impl Supervisor {
     /// # Errors
     /// Where the step's id cannot be one.
     pub fn stopper(&self, step: &str) -> Result<Stopper, HostError> {
-        Ok(Stopper::new(self.inner.at(step)?))
+        Ok(Stopper::new(&self.inner.at(step)?))
     }
 
     /// Shows on the host that this session lives, and ends its loads when the program or its

@@ -9,7 +9,7 @@ use super::names;
 use super::wire::{self, Line};
 use crate::host::facts::HostClock;
 use crate::host::sh::Vars;
-use crate::host::{Answer, Channel, Exit, HostError, SharedHost, ask, until_reached};
+use crate::host::{Answer, Beside, Channel, Exit, HostError, SharedHost, ask, until_reached};
 
 /// How much of a short script's answer is kept.
 const ANSWER: usize = 1 << 20;
@@ -34,6 +34,19 @@ pub(super) struct Told {
 impl Inner {
     pub fn clock(&self) -> HostClock {
         self.clock.get().copied().unwrap_or_default()
+    }
+
+    /// The same, where commands wait for no others: see [`Host::exec_beside`].
+    ///
+    /// [`Host::exec_beside`]: crate::host::Host::exec_beside
+    pub fn beside(&self) -> Arc<Self> {
+        Arc::new(Self {
+            host: Beside::of(&self.host),
+            dir: self.dir.clone(),
+            shell: self.shell.clone(),
+            clock: self.clock.clone(),
+            calibrations: AtomicU32::new(0),
+        })
     }
 
     pub fn refused(&self, why: impl Into<String>) -> HostError {
@@ -138,6 +151,14 @@ pub(super) struct At {
 }
 
 impl At {
+    /// The same, where commands wait for no others.
+    pub fn beside(&self) -> Self {
+        Self {
+            inner: self.inner.beside(),
+            ..self.clone()
+        }
+    }
+
     /// Runs a short script about this step.
     pub async fn ask(&self, script: &str, patience: Duration) -> Result<Told, HostError> {
         self.inner

@@ -12,7 +12,9 @@ use super::job::{Job, input_of};
 use super::place::{At, Inner, Told};
 use super::wire::Line;
 use super::{Launch, PATIENCE};
-use crate::host::sh::{COMMON, CONTROL, ENTER, MEMBERS, SENDERS, STAGE, STREAM, WHOLE};
+use crate::host::sh::{
+    COMMON, CONTROL, ENTER, MEMBERS, SENDERS, STAGE, STREAM, WHOLE, with_environment,
+};
 use crate::host::{Channel, Exit, HostError, Said};
 
 /// Parts of a stream that wait to be taken: with what the connection itself holds (see
@@ -97,8 +99,9 @@ pub(super) async fn begin(
     launch: Launch,
     ends: Ends,
 ) -> Result<Side, HostError> {
+    let inner = &inner.beside();
     let at = inner.at(step)?;
-    stage(&at, step, command, &launch).await?;
+    stage(&at, step, command, &launch, true).await?;
     let mark = rand::random::<u128>();
     let (head, tail) = (
         format!("comeback:head:{mark:032x}"),
@@ -194,7 +197,8 @@ pub(super) async fn enter(
     launch: &Launch,
 ) -> Result<Entry, HostError> {
     let at = inner.at(step)?;
-    stage(&at, step, command, launch).await?;
+    // It goes on without its connection to here, as any step does.
+    stage(&at, step, command, launch, false).await?;
     let refused = |error: shlex::QuoteError| inner.refused(error.to_string());
     let vars = || {
         at.vars
@@ -210,6 +214,8 @@ pub(super) async fn enter(
         .number("keep", launch.caps.head)
         .number("limit", launch.caps.file.max(launch.caps.head))
         .script(&[COMMON, MEMBERS, CONTROL, STREAM]);
+    // The other host's login is what runs it.
+    let text = with_environment(&text);
     let script = at
         .vars
         .clone()
@@ -222,14 +228,14 @@ pub(super) async fn enter(
     Ok(Entry {
         command: format!("{} {file}", inner.shell),
         mark: at.mark.clone(),
-        whole: Whole(at),
+        whole: Whole(at.beside()),
     })
 }
 
 /// Status of each command of a pipe but the last, which may still run; nothing where one is
 /// not known.
 pub(super) async fn senders(inner: &Arc<Inner>, step: &str) -> Result<Vec<i32>, HostError> {
-    let at = inner.at(step)?;
+    let at = inner.at(step)?.beside();
     let said = at
         .ask(&at.vars.script(&[COMMON, SENDERS]), PATIENCE)
         .await?;
@@ -257,13 +263,20 @@ fn down(inner: &Inner, why: &str) -> HostError {
     }
 }
 
-/// Puts the command into the step's folder: its own standard input is the stream's.
-async fn stage(at: &At, step: &str, command: &str, launch: &Launch) -> Result<(), HostError> {
+/// Puts the command into the step's folder: its own standard input is the stream's. `bound`
+/// where it ends with the session.
+async fn stage(
+    at: &At,
+    step: &str,
+    command: &str,
+    launch: &Launch,
+    bound: bool,
+) -> Result<(), HostError> {
     let (input, command_bytes) = input_of(command, launch);
     let script = at
         .vars
         .clone()
-        .word("load", "yes")
+        .word("load", if bound { "yes" } else { "" })
         .number("cmd_bytes", command_bytes)
         .number("all_bytes", input.len() as u64)
         .script(&[COMMON, STAGE, "say staged\n"]);

@@ -23,17 +23,20 @@ pub struct Stopper {
 }
 
 /// What is left of a step that was ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StopProof {
     /// Whether the host said that none of its processes lives.
     pub gone: bool,
     /// What does, or why the host could not be asked.
     pub left: Vec<String>,
+    /// Why the host was not reached.
+    pub unreached: Option<String>,
 }
 
 impl Stopper {
-    pub(super) fn new(at: At) -> Self {
-        Self { at }
+    pub(super) fn new(at: &At) -> Self {
+        // What is to be stopped may have all the room there is.
+        Self { at: at.beside() }
     }
 
     /// TERM to each process, KILL after `patience`, and a proof. A step that has not begun
@@ -60,6 +63,7 @@ impl Stopper {
                     return StopProof {
                         gone: false,
                         left: vec![error.to_string()],
+                        unreached: error.is_transient().then(|| error.why().to_owned()),
                     };
                 }
                 Err(_) => sleep(backoff.next()).await,
@@ -96,6 +100,7 @@ impl Stopper {
             Ok(StopProof {
                 gone: left.is_empty(),
                 left,
+                unreached: None,
             })
         } else {
             Err(self.at.inner.refused(format!(
