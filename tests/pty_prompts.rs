@@ -111,3 +111,71 @@ fn the_dashboard_asks_in_dialogs() {
     assert_eq!(screen.end().exit_code(), 0);
     assert!(screen.is_restored());
 }
+
+const ASKS: &str = r#"
+title   = "a step that needs a word"
+family  = "test"
+subject = "dir"
+own     = "always"
+roles   = ["source"]
+series  = "asks"
+
+[[step]]
+name   = "say it"
+phase  = "protect"
+secret = { name = "word", ask = "the word for the gate" }
+stdin  = "{{ word }}\n"
+run    = "read -r word; printf %s \"$word\" | grep -qx '.\\{12\\}' && echo \"it was $word\""
+"#;
+
+/// A home folder with a method that asks for a secret.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let methods = home.path().join(".config/comeback/methods");
+    fs::create_dir_all(&methods).unwrap();
+    fs::write(methods.join("asks.toml"), ASKS).unwrap();
+    home
+}
+
+const RUN: [&str; 7] = [
+    "run",
+    "--method",
+    "asks",
+    "--reps",
+    "2",
+    "--record",
+    "rec.jsonl",
+];
+
+#[test]
+fn a_secret_is_asked_for_once_and_is_in_no_recording() {
+    let home = home();
+    let mut screen = Screen::start(home.path(), &RUN, &[], (120, 40));
+    screen.wait("the word for the gate");
+    screen.until("the echo off", |_| !screen.echoes());
+    screen.keys(PASSPHRASE);
+    screen.keys("\n");
+    screen.wait("2 of 2 runs done");
+    screen.end();
+    let recording = fs::read_to_string(home.path().join("rec.jsonl")).unwrap();
+    assert!(!recording.contains(PASSPHRASE) && !screen.raw().contains(PASSPHRASE));
+    assert_eq!(
+        recording.matches("\"ev\":\"ask\"").count(),
+        2,
+        "asked, answered"
+    );
+    assert!(recording.contains("it was ****"));
+}
+
+#[test]
+fn without_its_secret_nothing_begins() {
+    let home = home();
+    let mut screen = Screen::start(home.path(), &RUN, &[], (120, 40));
+    screen.wait("the word for the gate");
+    screen.until("the echo off", |_| !screen.echoes());
+    // The end of the input.
+    screen.keys("\u{4}");
+    assert_eq!(screen.end().exit_code(), 4, "{}", screen.text());
+    let recording = fs::read_to_string(home.path().join("rec.jsonl")).unwrap();
+    assert!(recording.contains("it was not given") && !recording.contains("\"ev\":\"step\""));
+}

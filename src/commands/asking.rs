@@ -31,24 +31,31 @@ impl Asking {
         *self.sink.lock().unwrap_or_else(PoisonError::into_inner) = sink;
     }
 
-    fn tell(&self, ask: &Ask) {
+    fn sink(&self) -> Option<Arc<dyn Sink>> {
         let sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sink) = sink.clone() {
-            sink.tell(What::Ask(ask.clone()));
+        sink.clone()
+    }
+}
+
+/// A question that is open until it is answered or taken back, and the session that it belongs
+/// to.
+struct Open {
+    sink: Option<Arc<dyn Sink>>,
+    ask: Ask,
+}
+
+impl Open {
+    fn tell(&self) {
+        if let Some(sink) = &self.sink {
+            sink.tell(What::Ask(self.ask.clone()));
         }
     }
 }
 
-/// A question that is open until it is answered or taken back.
-struct Open<'a> {
-    asking: &'a Asking,
-    ask: Ask,
-}
-
-impl Drop for Open<'_> {
+impl Drop for Open {
     fn drop(&mut self) {
         self.ask.answered = true;
-        self.asking.tell(&self.ask);
+        self.tell();
     }
 }
 
@@ -62,8 +69,11 @@ impl Asker for Asking {
                 text: question.title.clone(),
                 answered: false,
             };
-            self.tell(&ask);
-            let _open = Open { asking: self, ask };
+            let open = Open {
+                sink: self.sink(),
+                ask,
+            };
+            open.tell();
             self.asker.ask(question).await
         }
         .boxed()

@@ -19,6 +19,8 @@ pub(super) struct Board {
 
 #[derive(Default)]
 struct Waiting {
+    /// Nobody is there any more.
+    over: bool,
     asked: u64,
     answers: BTreeMap<AskId, oneshot::Sender<Answer>>,
 }
@@ -39,6 +41,13 @@ impl Board {
         }
     }
 
+    /// The operator has left: all that is asked, or will be, is answered by no.
+    pub fn close(&self) {
+        let mut waiting = self.lock();
+        waiting.over = true;
+        waiting.answers.clear();
+    }
+
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,6 +59,9 @@ impl Asker for Board {
             let (answer, answered) = oneshot::channel();
             let ask = {
                 let mut waiting = self.lock();
+                if waiting.over {
+                    return Answer::No;
+                }
                 waiting.asked += 1;
                 let ask = AskId::from(format!("q{}", waiting.asked));
                 waiting.answers.insert(ask.clone(), answer);
@@ -70,6 +82,10 @@ impl Asker for Board {
             answered.await.unwrap_or(Answer::No)
         }
         .boxed()
+    }
+
+    fn is_there(&self) -> bool {
+        !self.lock().over
     }
 }
 

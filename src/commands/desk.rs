@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 use crate::engine::{Confirmation, Connected, Control, Hosts, Missing, parse_subject, session_id};
@@ -57,8 +57,14 @@ struct Seat {
     known: Option<Connected>,
     methods: Vec<MethodOffer>,
     standing: Standing,
-    /// What an older task has to say is not listened to.
-    round: u64,
+    /// Connects it and asks what it is; a newer one replaces it.
+    probe: Option<AbortHandle>,
+    /// What an older probe has to say is not listened to.
+    probes: u64,
+    /// Nor what an older look at what can run.
+    looks: u64,
+    /// It was the only one that was there when what can run on it was worked out.
+    alone: bool,
     /// A setting was changed, and what would run is not worked out yet.
     stale: bool,
 }
@@ -128,11 +134,18 @@ impl Desk {
                     None | Some(Effect::Quit(_)) => break,
                     Some(effect) => self.take(effect).await,
                 },
-                Some(news) = self.tasks.join_next() => if let Ok(news) = news {
-                    self.hear(news).await;
+                Some(news) = self.tasks.join_next() => match news {
+                    Ok(news) => self.hear(news).await,
+                    Err(why) if why.is_panic() => {
+                        self.beginning = false;
+                        self.say(Message::Trouble(why.to_string())).await;
+                    }
+                    // A probe that a newer one replaced.
+                    Err(_) => {}
                 },
             }
         }
+        self.board.close();
         self.tasks.shutdown().await;
         if let Some(going) = self.sitting.take() {
             if !going.task.is_finished() {
@@ -178,8 +191,11 @@ impl Desk {
 
     async fn hear(&mut self, news: News) {
         match news {
-            News::Probed(host, round, found) => {
-                let Some(seat) = self.seats.get_mut(&host).filter(|seat| seat.round == round)
+            News::Probed(host, probe, found) => {
+                let Some(seat) = self
+                    .seats
+                    .get_mut(&host)
+                    .filter(|seat| seat.probes == probe)
                 else {
                     return;
                 };
@@ -188,30 +204,27 @@ impl Desk {
                         seat.known = Some(known);
                         seat.standing = Standing::WorkingOut;
                         self.work_out(&host);
+                        self.look_again();
                     }
                     Err(why) => {
-                        let round = seat.round;
                         *seat = Seat {
                             standing: Standing::Down(why.to_string()),
-                            round,
+                            probes: seat.probes,
+                            looks: seat.looks + 1,
                             ..Seat::default()
                         };
                     }
                 }
                 self.offer().await;
             }
-            News::WorkedOut(host, round, methods) => {
-                let Some(seat) = self.seats.get_mut(&host).filter(|seat| seat.round == round)
-                else {
+            News::WorkedOut(host, look, methods) => {
+                let Some(seat) = self.seats.get_mut(&host).filter(|seat| seat.looks == look) else {
                     return;
                 };
                 seat.stale = false;
                 if let Some(methods) = methods {
                     seat.methods = methods;
-                    if matches!(seat.standing, Standing::WorkingOut) {
-                        seat.standing = Standing::Up;
-                        self.look_again(&host);
-                    }
+                    seat.standing = Standing::Up;
                 } else {
                     seat.methods.clear();
                     seat.standing = Standing::Down(format!(
@@ -243,25 +256,29 @@ impl Desk {
         let tools = connect::tools(&self.catalogue);
         for name in &self.names {
             let seat = self.seats.entry(name.clone()).or_default();
-            seat.round += 1;
+            seat.probes += 1;
             seat.standing = Standing::Connecting;
-            let (context, name, round) = (Arc::clone(&self.context), name.clone(), seat.round);
+            let (context, name, probe) = (Arc::clone(&self.context), name.clone(), seat.probes);
             let tools = tools.clone();
-            self.tasks.spawn(async move {
+            let task = self.tasks.spawn(async move {
                 let paths = ["/var/tmp".to_owned()];
                 let found = connect::probe(&context, &name, &tools, &paths).await;
-                News::Probed(name, round, Box::new(found))
+                News::Probed(name, probe, Box::new(found))
             });
+            if let Some(older) = seat.probe.replace(task) {
+                older.abort();
+            }
         }
     }
 
-    /// A host that came may be the other one that methods on earlier ones need.
-    fn look_again(&mut self, came: &str) {
-        let up = |(name, seat): (&String, &Seat)| {
-            (name != came && matches!(seat.standing, Standing::Up)).then(|| name.clone())
-        };
-        let others: Vec<String> = self.seats.iter().filter_map(up).collect();
-        for name in others {
+    /// Where there is a second host now, the first one may run what needs two.
+    fn look_again(&mut self) {
+        if self.hosts().len() < 2 {
+            return;
+        }
+        let alone = |(name, seat): (&String, &Seat)| seat.alone.then(|| name.clone());
+        let alone: Vec<String> = self.seats.iter().filter_map(alone).collect();
+        for name in alone {
             self.work_out(&name);
         }
     }
@@ -278,13 +295,14 @@ impl Desk {
         let Some(seat) = self.seats.get_mut(host) else {
             return;
         };
-        seat.round += 1;
+        seat.looks += 1;
+        seat.alone = hosts.len() == 1;
         let (catalogue, changed) = (Arc::clone(&self.catalogue), self.changed.clone());
-        let (host, round) = (host.to_owned(), seat.round);
+        let (host, look) = (host.to_owned(), seat.looks);
         self.tasks.spawn(async move {
             let methods = offer::methods(&catalogue, &host, &hosts, &changed);
             let methods = timeout(WORKING_OUT, methods).await.ok();
-            News::WorkedOut(host, round, methods)
+            News::WorkedOut(host, look, methods)
         });
     }
 

@@ -122,7 +122,7 @@ pub async fn dispatch(cli: Cli) -> Result<i32, CommandError> {
         Some(Command::Methods(args)) => methods::methods(&context, args),
         Some(Command::Replay(args)) => replay::replay(&context, args).await,
         Some(Command::Report(args)) => report::report(&args),
-        Some(Command::Recover(args)) => recover::recover(&context, args).await,
+        Some(Command::Recover(args)) => interruptible(recover::recover(&context, args)).await,
         Some(Command::Info) => info::info(&context),
         Some(Command::Completions { shell }) => completions::completions(shell),
     }

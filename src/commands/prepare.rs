@@ -200,8 +200,13 @@ pub(super) async fn on(
             Ok(check) => looked.push((bound.clone(), check)),
             // Lost since it was connected.
             Err(ExamineError::Host(why)) => {
-                let host = bound.binding.host().to_owned();
-                missing.entry(host).or_insert(why);
+                // A method on two hosts may have lost either.
+                let host = if hosts.contains_key(why.host()) {
+                    why.host()
+                } else {
+                    bound.binding.host()
+                };
+                missing.entry(host.to_owned()).or_insert(why);
             }
             Err(why) => return Err(why.into()),
         }

@@ -40,8 +40,11 @@ impl Asker for Prompt {
         async move {
             let _turn = self.turn.lock().await;
             match Tty::open() {
-                Ok(mut tty) => ask(&mut tty, &question).await.unwrap_or(Answer::No),
-                Err(_gone) => Answer::No,
+                Ok(mut tty) if tty.is_ours() => {
+                    ask(&mut tty, &question).await.unwrap_or(Answer::No)
+                }
+                // Nobody is there, or the program is in the background.
+                _ => Answer::No,
             }
         }
         .boxed()

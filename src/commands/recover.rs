@@ -10,11 +10,13 @@ use tokio::task::JoinSet;
 use crate::cli::RecoverArgs;
 use crate::engine::{Recovery, Source, still_out};
 use crate::event::{Intended, LeaveId};
+use crate::session::clean;
 
-use super::{CommandError, Context, connect, interruptible, output, report};
+use super::{CommandError, Context, connect, output, report};
 
 /// Names what is left and nothing else; takes it away when asked. Hosts are looked at at the same
-/// time, and told as they are done: one that cannot be reached holds up no other.
+/// time: one that cannot be reached holds up no other. What is going to be taken away is said
+/// before it is.
 pub(super) async fn recover(
     context: &Arc<Context>,
     args: RecoverArgs,
@@ -32,32 +34,25 @@ pub(super) async fn recover(
     let mut work = JoinSet::new();
     for (name, source) in wanted {
         let (context, turns) = (Arc::clone(context), Arc::clone(&turns));
-        work.spawn(async move {
-            let mut told = Told::default();
-            let done = on_host(&context, &turns, &name, source, args.remove, &mut told).await;
-            if let Err(why) = &done {
-                told.exit = told.exit.max(why.exit());
-            }
-            (told, done)
-        });
+        work.spawn(async move { on_host(&context, &turns, &name, source, args.remove).await });
     }
     let mut exit = 0;
     while let Some(joined) = work.join_next().await {
-        let (told, done) = joined.map_err(|why| CommandError::Terminal(why.to_string()))?;
-        output::data(&told.text)?;
-        if let Err(why) = done {
-            output::talk(&format!("comeback: {why}"));
-        }
-        exit = exit.max(told.exit);
+        let code = match joined {
+            Ok(Ok(code)) => code,
+            Ok(Err(why)) => {
+                output::talk(&format!("comeback: {why}"));
+                why.exit()
+            }
+            // The others are not left in the middle.
+            Err(panic) => {
+                output::talk(&format!("comeback: {panic}"));
+                1
+            }
+        };
+        exit = exit.max(code);
     }
     Ok(exit)
-}
-
-/// What is said of one host, and the exit code.
-#[derive(Default)]
-struct Told {
-    text: String,
-    exit: i32,
 }
 
 /// Machines that are worked on: two names of one have the same journals.
@@ -69,10 +64,14 @@ async fn on_host(
     name: &str,
     source: Source,
     remove: bool,
-    told: &mut Told,
-) -> Result<(), CommandError> {
-    let probe = async { Ok(connect::probe(context, name, &[], &[]).await?) };
-    let connected = interruptible(probe).await?;
+) -> Result<i32, CommandError> {
+    if remove && context.config.host(name).read_only {
+        return Err(CommandError::Refused(format!(
+            "{name} is read-only by the configuration {}: nothing is taken away there",
+            context.paths.config.display()
+        )));
+    }
+    let connected = connect::probe(context, name, &[], &[]).await?;
     let machine = match connected.info.facts.machine.as_str() {
         "" => name.to_owned(),
         machine => machine.to_owned(),
@@ -84,19 +83,20 @@ async fn on_host(
     let _turn = turn.lock().await;
     let mut found = still_out(&connected, source).await?;
     if found.is_empty() {
-        let _ = writeln!(told.text, "{name}: nothing is left");
+        output::data(&format!("{name}: nothing is left\n"))?;
     }
+    let mut exit = 0;
     for recovery in &mut found {
-        told.text.push_str(&listed(recovery));
+        output::data(&listed(recovery))?;
         if remove {
             let said = recovery.remove().await;
             if said.iter().any(|(_, result)| result.is_err()) {
-                told.exit = 1;
+                exit = 1;
             }
-            told.text.push_str(&removed(&said));
+            output::data(&removed(name, &said))?;
         }
     }
-    Ok(())
+    Ok(exit)
 }
 
 fn of_recording(file: &Path) -> Result<Vec<(String, Source)>, CommandError> {
@@ -143,7 +143,7 @@ fn listed(recovery: &Recovery) -> String {
         let _ = writeln!(
             text,
             "  {kind:<8} {}  {}",
-            left.intended.name,
+            clean(&left.intended.name),
             clean(&found.join(" "))
         );
         let _ = writeln!(text, "           undo: {}", clean(&left.intended.undo));
@@ -154,17 +154,13 @@ fn listed(recovery: &Recovery) -> String {
     text
 }
 
-fn removed(said: &[(String, Result<(), String>)]) -> String {
+fn removed(host: &str, said: &[(String, Result<(), String>)]) -> String {
     let mut text = String::new();
     for (name, result) in said {
         let _ = match result {
-            Ok(()) => writeln!(text, "  removed  {}", clean(name)),
-            Err(why) => writeln!(text, "  stays    {}: {}", clean(name), clean(why)),
+            Ok(()) => writeln!(text, "  removed  {} on {host}", clean(name)),
+            Err(why) => writeln!(text, "  stays    {} on {host}: {}", clean(name), clean(why)),
         };
     }
     text
-}
-
-fn clean(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
 }

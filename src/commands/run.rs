@@ -51,6 +51,7 @@ pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, Co
         .conduct()
         .await;
     signals.abort();
+    context.asking.tell_to(None);
     let fold = fold.lock().unwrap_or_else(PoisonError::into_inner);
     if !args.events {
         output::data(&super::report::rendered(args.format, &[&*fold]))?;

@@ -112,6 +112,32 @@ pub(super) struct Followed {
 pub(super) const TRIES: u32 = 8;
 const APART: Duration = Duration::from_millis(200);
 
+impl Followed {
+    /// Of a command of which nothing is known, at so many seconds since the session's begin.
+    pub fn nothing(at: f64) -> Self {
+        Self {
+            outcome: Outcome {
+                status: Vec::new(),
+                stamps: None,
+                resolution: 0.0,
+                begun: true,
+                lost: true,
+                survivors: 0,
+            },
+            out: Vec::new(),
+            values: BTreeMap::new(),
+            figures: Vec::new(),
+            marks: Vec::new(),
+            cause: None,
+            stopped: false,
+            interrupted: false,
+            gone: None,
+            halted: false,
+            here: (at, at),
+        }
+    }
+}
+
 /// Hears of each try to begin a command.
 pub(super) trait Begun {
     /// It may have begun, and is ended by this.
@@ -146,7 +172,19 @@ pub(super) async fn run(
         let follows = following();
         let (step, control) = (attempt(&follows.step, tries), follows.control.clone());
         let last = tries + 1 >= TRIES || control.is_stopped();
-        match supervisor.launch(&step, text, launch.clone()).await {
+        let launched = tokio::select! {
+            launched = supervisor.launch(&step, text, launch.clone()) => launched,
+            // A login may wait for the operator, who wants to leave.
+            () = async { control.stopped().await; tokio::time::sleep(PATIENCE).await } => {
+                if let Ok(stopper) = supervisor.stopper(&step) {
+                    stopper.stop(PATIENCE).await;
+                }
+                let mut nothing = Followed::nothing(follows.began.elapsed().as_secs_f64());
+                nothing.stopped = true;
+                return Ok(nothing);
+            }
+        };
+        match launched {
             Ok(job) => {
                 begun.tell(job.stopper());
                 let followed = follow(job, follows).await;

@@ -93,17 +93,19 @@ impl Sitting {
         }
         tell_plan(&shared, &self.plan.runs);
         let outcome = match teller.commit().await {
-            Ok(()) => match secrets::ask_for(self.asker.as_ref(), &self.bounds).await {
-                Ok(given) => {
-                    shared.given = given;
-                    let course = Course::new(shared, self.bounds, self.plan.runs, outcome);
-                    course.take().await
+            Ok(()) => {
+                match secrets::ask_for(self.asker.as_ref(), &self.bounds, &shared.control).await {
+                    Ok(given) => {
+                        shared.given = given;
+                        let course = Course::new(shared, self.bounds, self.plan.runs, outcome);
+                        course.take().await
+                    }
+                    Err(why) => {
+                        outcome.trouble(why.exit(), why.to_string());
+                        outcome
+                    }
                 }
-                Err(why) => {
-                    outcome.trouble(why.exit(), why.to_string());
-                    outcome
-                }
-            },
+            }
             Err(why) => {
                 outcome.trouble(1, why.to_string());
                 outcome

@@ -1,13 +1,12 @@
 //! What a command says, understood and told: output, progress, marks, figures, the cause of a
 //! failure.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use crate::event::{
     Clock, Gap, HostChange, HostState, Level, Mark, Nanos, Progress, ProgressKind, Stream, What,
 };
-use crate::host::supervisor::{Heard, Outcome, StopProof};
+use crate::host::supervisor::{Heard, StopProof};
 use crate::progress::Finding;
 use crate::progress::clamp::Clamp;
 use crate::progress::lines::Lines;
@@ -45,26 +44,7 @@ impl Hearing {
             out: Batch::new(Stream::Out),
             err: Batch::new(Stream::Err),
             clamp: Clamp::new(follow.step.clone()),
-            done: Followed {
-                outcome: Outcome {
-                    status: Vec::new(),
-                    stamps: None,
-                    resolution: 0.0,
-                    begun: true,
-                    lost: true,
-                    survivors: 0,
-                },
-                out: Vec::new(),
-                values: BTreeMap::new(),
-                figures: Vec::new(),
-                marks: Vec::new(),
-                cause: None,
-                stopped: false,
-                interrupted: false,
-                gone: None,
-                halted: false,
-                here: (at, at),
-            },
+            done: Followed::nothing(at),
             last_error: None,
             started,
             moved: 0,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::event::{Answer, Asker, BindingId, Question, QuestionKind, Secret};
 use crate::method::Bound;
 
-use super::EngineError;
+use super::{Control, EngineError};
 
 /// What was given, by binding and name.
 pub(super) type Given = BTreeMap<(BindingId, String), Secret>;
@@ -15,7 +15,11 @@ pub(super) type Given = BTreeMap<(BindingId, String), Secret>;
 ///
 /// # Errors
 /// [`EngineError::Refused`]: one was not given.
-pub(super) async fn ask_for(asker: &dyn Asker, bounds: &[Bound]) -> Result<Given, EngineError> {
+pub(super) async fn ask_for(
+    asker: &dyn Asker,
+    bounds: &[Bound],
+    control: &Control,
+) -> Result<Given, EngineError> {
     let mut given = Given::new();
     for bound in bounds {
         let (method, host) = (&bound.method.name, bound.binding.host());
@@ -34,7 +38,12 @@ pub(super) async fn ask_for(asker: &dyn Asker, bounds: &[Bound]) -> Result<Given
                 )],
                 kind: QuestionKind::Secret,
             };
-            match asker.ask(question).await {
+            let answer = tokio::select! {
+                answer = asker.ask(question) => answer,
+                // The runs that follow are stopped before they begin.
+                () = control.stopped() => return Ok(given),
+            };
+            match answer {
                 Answer::Entered(secret) => {
                     given.insert(key, secret);
                 }
