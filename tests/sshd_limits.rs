@@ -20,7 +20,7 @@ use channel::{rest, run};
 use comeback::host::ssh::{self, Config};
 use comeback::host::{Exit, Host};
 use missing::have_root;
-use server::{Sshd, program};
+use server::{OWN_MOUNTS, Sshd, program};
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
@@ -184,7 +184,7 @@ async fn dropbear_lets_many_in_and_runs_many_commands() {
     );
     let log = fs::File::create(sshd.path("dropbear.log")).unwrap();
     let child = Command::new("unshare")
-        .args(["--mount", "sh", "-c", &script])
+        .args(["--mount", "sh", OWN_MOUNTS, "sh", "-c", &script])
         .stdin(Stdio::null())
         .stderr(log)
         .spawn()

@@ -9,6 +9,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::server::OWN_MOUNTS;
+
 /// Files that stand in the place of those of the machine, for one program.
 pub struct Accounts {
     folder: TempDir,
@@ -45,7 +47,7 @@ impl Accounts {
         let path = self.folder.path().join("start");
         let files = self.folder.path().display();
         let text = format!(
-            "#!/bin/sh\nexec unshare -m sh -c '\n  mount --make-rprivate / &&\n  \
+            "#!/bin/sh\nexec unshare -m sh {OWN_MOUNTS} sh -c '\n  mount --make-rprivate / &&\n  \
              mount --bind {files}/shadow /etc/shadow || exit 1\n  \
              if [ -e /etc/pam.d/sshd ]; then mount --bind {files}/pam /etc/pam.d/sshd || exit 1; fi\n  \
              exec {} \"$@\"' sh \"$@\"\n",

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::missing::have_root;
-use crate::server::{Sshd, program};
+use crate::server::{OWN_MOUNTS, Sshd, program};
 use crate::world::{World, entries};
 
 /// A world, and hosts in it.
@@ -96,7 +96,7 @@ fn elsewhere(world: &World, at: usize) -> Option<PathBuf> {
     )
     .unwrap();
     let text = format!(
-        "#!/bin/sh\nexec unshare -m sh -c 'mount --bind \"$0\" /proc/sys/kernel/random/boot_id && exec \"$@\"' '{}' '{}' \"$@\"\n",
+        "#!/bin/sh\nexec unshare -m sh {OWN_MOUNTS} sh -c 'mount --bind \"$0\" /proc/sys/kernel/random/boot_id && exec \"$@\"' '{}' '{}' \"$@\"\n",
         boot_id.display(),
         program("sshd")?.display(),
     );

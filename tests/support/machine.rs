@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use comeback::host::ssh;
 
 use crate::missing::{have_root, have_tool};
-use crate::server::{Sshd, program};
+use crate::server::{OWN_MOUNTS, Sshd, program};
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
@@ -72,7 +72,7 @@ impl Machine {
     pub fn power_on(&mut self) {
         let child = Command::new("ip")
             .args(["netns", "exec", &self.network, "unshare", "--pid", "--fork"])
-            .args(["--kill-child", "--mount-proc"])
+            .args(["--kill-child", "--mount-proc", "sh", OWN_MOUNTS])
             .arg(program("sshd").unwrap())
             .args(["-D", "-f"])
             .arg(self.sshd.path("sshd_config"))

@@ -8,6 +8,9 @@ use comeback::host::{Channel, Host, HostError, LocalHost};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+/// What runs a command in a new mount namespace without the file systems of other tests.
+const OWN_MOUNTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/own-mounts.sh");
+
 /// The machine; what it has is gone with it.
 pub struct Small {
     root: tempfile::TempDir,
@@ -83,7 +86,7 @@ impl Host for Small {
     fn exec<'a>(&'a self, script: &'a str) -> BoxFuture<'a, Result<Channel, HostError>> {
         // The mount is this shell's alone, and goes with it.
         let enter = format!(
-            "exec unshare --mount sh -c 'mount --bind \"$0\" \"$0\" && mount -t proc proc \"$0/proc\" && \
+            "exec unshare --mount sh {OWN_MOUNTS} sh -c 'mount --bind \"$0\" \"$0\" && mount -t proc proc \"$0/proc\" && \
              exec chroot \"$0\" /bin/busybox env -i PATH=/bin HOME=/root /bin/sh -c \"$1\"' {} {}",
             self.root.path().display(),
             shlex::try_quote(script).unwrap()

@@ -18,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Where Debian and its kin look for the server; others have it in the path.
 const PLACES: [&str; 3] = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd"];
 
+/// What runs a command in a new mount namespace without the file systems of other tests.
+pub const OWN_MOUNTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/own-mounts.sh");
+
 /// A server; it ends, with all that it has started, when it is dropped.
 pub struct Sshd {
     folder: TempDir,
@@ -150,7 +153,7 @@ impl Sshd {
                 let mut command = Command::new("unshare");
                 let text = format!("set -e\n{prelude}\nexec \"$@\"");
                 command
-                    .args(["--mount", "sh", "-c", &text, "sh"])
+                    .args(["--mount", "sh", OWN_MOUNTS, "sh", "-c", &text, "sh"])
                     .arg(&self.program);
                 command
             }
