@@ -41,6 +41,6 @@ pub fn recordings(folder: &Path) -> io::Result<Vec<Summary>> {
         .iter()
         .map(|path| Summary::read(path))
         .collect();
-    all.sort_by(|one, other| other.started.cmp(&one.started));
+    all.sort_by_key(|one| std::cmp::Reverse(one.started));
     Ok(all)
 }
