@@ -1,6 +1,6 @@
 //! comeback beside the usual tool for the same work, alternating in the same run, so that a busy
 //! machine slows both: `cargo bench [-- [--quick] NAME…]`, NAME being timing, exec, log, hash,
-//! start, hosts or stream.
+//! start, hosts, stream or seek.
 //!
 //! Needs `sshd`, `ssh` and `hyperfine`. Each table says every row's n, median, least and most, and the
 //! ratio of its median to the first row's.
@@ -14,6 +14,7 @@ mod lab;
 mod log;
 mod program;
 mod screen;
+mod seek;
 mod session;
 mod start;
 mod stream;
@@ -28,7 +29,7 @@ use lab::Lab;
 /// A name, and what it measures. Flag: only a few rounds, to see that it works.
 type Measure = (&'static str, fn(&Lab, bool) -> Result<Vec<Table>>);
 
-const ALL: [Measure; 7] = [
+const ALL: [Measure; 8] = [
     ("timing", timing::measure),
     ("exec", exec::measure),
     ("log", log::measure),
@@ -36,6 +37,7 @@ const ALL: [Measure; 7] = [
     ("start", start::measure),
     ("stream", stream::measure),
     ("hosts", hosts::measure),
+    ("seek", seek::measure),
 ];
 
 fn main() -> Result<()> {
@@ -48,7 +50,7 @@ fn main() -> Result<()> {
         .find(|name| ALL.iter().all(|(known, _)| known != name))
     {
         anyhow::bail!(
-            "{name}: no such measurement; there are timing, exec, log, hash, start, hosts and stream"
+            "{name}: no such measurement; there are timing, exec, log, hash, start, hosts, stream and seek"
         );
     }
     let lab = Lab::start().context("an sshd of our own on loopback")?;

@@ -11,6 +11,7 @@ use crate::tui::{self, Channels, ColorWhen, Ended, Feed, Start, Terminal, Theme}
 
 use super::board::Board;
 use super::desk::Desk;
+use super::screening::Screening;
 use super::{CommandError, Context, output, prepare};
 
 /// The dashboard; without a host, of this machine.
@@ -31,6 +32,13 @@ pub(super) async fn dashboard(
     let (effects, from_board) = mpsc::channel(64);
     let (pulse, changes) = watch::channel(0);
     let board = Board::new(messages.clone());
+    let screening = Screening::new(
+        context.paths.recordings.clone(),
+        Arc::clone(&session),
+        messages.clone(),
+        pulse.clone(),
+    );
+    let replay = screening.state();
     let desk = Desk::new(
         context.asked_by(Arc::new(board.clone())),
         catalogue,
@@ -38,6 +46,7 @@ pub(super) async fn dashboard(
         Arc::clone(&session),
         (messages, pulse),
         board,
+        screening,
     );
     let desk = tokio::spawn(desk.serve(from_board));
     let start = Start {
@@ -45,7 +54,7 @@ pub(super) async fn dashboard(
         zone: zone(),
         offer: None,
     };
-    let feed = Feed::live(session, changes);
+    let feed = Feed::replay(session, changes, replay);
     let ended = tui::run(
         terminal,
         feed,

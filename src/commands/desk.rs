@@ -24,6 +24,7 @@ use super::board::Board;
 use super::live::Live;
 use super::offer::{self, Changed};
 use super::prepare::{self, Asked, Prepared};
+use super::screening::Screening;
 use super::{CommandError, Context, connect, output, run};
 
 /// How long a host may take to say what can run there.
@@ -45,6 +46,8 @@ pub(super) struct Desk {
     tasks: JoinSet<News>,
     beginning: bool,
     sitting: Option<Going>,
+    /// Shows recordings, where no run goes on.
+    screening: Screening,
     /// Of the last session.
     pub exit: i32,
     /// Its recording.
@@ -100,6 +103,7 @@ impl Desk {
         session: Arc<Mutex<Session>>,
         (messages, pulse): (mpsc::Sender<Message>, watch::Sender<u64>),
         board: Board,
+        screening: Screening,
     ) -> Self {
         let mut once = BTreeSet::new();
         Self {
@@ -119,6 +123,7 @@ impl Desk {
             tasks: JoinSet::new(),
             beginning: false,
             sitting: None,
+            screening,
             exit: 0,
             file: None,
         }
@@ -185,7 +190,9 @@ impl Desk {
             Effect::Resume => self.act(ActKind::Resume, String::new()),
             Effect::Marker(text) => self.act(ActKind::Marker, text),
             Effect::Confirm { ask, answer } => self.board.answered(&ask, answer),
-            Effect::Quit(_) | Effect::Replay(_) | Effect::Suspend => {}
+            // A run's figures are not to hold what reading recordings costs.
+            _ if self.beginning || self.goes_on() => {}
+            effect => self.screening.take(effect).await,
         }
     }
 
@@ -382,6 +389,7 @@ impl Desk {
         let id = session_id();
         let file = run::recording_file(&self.context, &id);
         let writer = Writer::create(&file)?;
+        self.screening.leave();
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Session::default();
         let live = Arc::new(Live::new(writer, Arc::clone(&self.session), false));
         let control = Control::default();

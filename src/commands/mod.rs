@@ -19,6 +19,7 @@ mod recover;
 mod replay;
 mod report;
 mod run;
+mod screening;
 
 use std::sync::Arc;
 

@@ -2,18 +2,25 @@
 //!
 //! `docs/recording.md` describes the format.
 
+mod chapters;
 mod folder;
+mod idle;
 mod lines;
 mod load;
 mod player;
 mod reader;
+mod reel;
+mod source;
 mod summary;
 mod writer;
 
-pub use folder::{files, recordings};
+pub use chapters::{Chapter, ChapterKind};
+pub use folder::{DeleteError, delete, files, recordings};
+pub use idle::Idle;
 pub use load::{Warning, load};
-pub use player::{Player, Seek};
+pub use player::{Change, Player, Standing};
 pub use reader::{ReadError, Reader};
+pub use reel::{Events, Reading, Reel};
 pub use summary::{BoundSummary, CopyBytes, HostSummary, Outcome, RunSummary, Summary};
 pub use writer::{CreateError, Writer};
 

@@ -1,6 +1,6 @@
 //! What a recording is about and what came out, told without folding all of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::lines::{Line, Lines};
-use super::{MOST_HEADER, MOST_LINE, Reader};
+use super::{MOST_HEADER, MOST_LINE, ReadError, Reader};
 use crate::event::{
-    BindingId, Bytes, Event, Header, Labels, Leave, LeaveKind, LeaveState, Nanos, Origin,
+    BindingId, Bytes, Event, Header, Labels, Leave, LeaveId, LeaveKind, LeaveState, Nanos, Origin,
     RunChange, RunId, RunState, Subject, What, parse_later_line, parse_line,
 };
 use crate::session::RunStage;
@@ -42,6 +42,8 @@ pub struct Summary {
     pub length: Nanos,
     /// How it ended; absent where the file was cut or is still being written.
     pub end: Option<crate::event::End>,
+    /// Leftovers that may still be on a host: no event tells that they were taken away.
+    pub still_out: usize,
     /// Whether a session writes it at this moment.
     pub in_use: bool,
     /// Why not all of it could be read.
@@ -206,11 +208,12 @@ impl Summary {
             }))) => header,
             Ok(_) => return,
             Err(why) => {
-                let why = why.to_string();
-                let short = why
-                    .strip_prefix(name.as_str())
-                    .map_or(why.as_str(), str::trim_start);
-                self.trouble = Some(short.to_owned());
+                self.trouble = Some(match why {
+                    ReadError::Io { why, .. } => format!("it cannot be read: {why}"),
+                    ReadError::NoHeader { why, .. } => format!("no recording: {why}"),
+                    ReadError::Version { found, .. } => format!("its format is {found}"),
+                    ReadError::Broken { line, why, .. } => format!("line {line} is broken: {why}"),
+                });
                 return;
             }
         };
@@ -254,6 +257,8 @@ struct Told<'a> {
     bounds: BTreeMap<BindingId, Arc<BoundSummary>>,
     index: BTreeMap<RunId, usize>,
     started: BTreeMap<RunId, Nanos>,
+    /// Leftovers that are not taken away.
+    out: BTreeSet<LeaveId>,
     /// Names of each run's copies.
     copies: BTreeMap<RunId, Vec<String>>,
     /// Bytes that were read of something, by run and name: logical, stored.
@@ -270,6 +275,7 @@ impl<'a> Told<'a> {
             bounds: BTreeMap::new(),
             index: BTreeMap::new(),
             started: BTreeMap::new(),
+            out: BTreeSet::new(),
             copies: BTreeMap::new(),
             read: BTreeMap::new(),
         };
@@ -337,15 +343,7 @@ impl<'a> Told<'a> {
         match event.what {
             What::Host(change) => self.host(&change.host, change.facts.as_ref()),
             What::Run(change) => self.change(event.t, change),
-            What::Leave(Leave {
-                state: LeaveState::Intended(intended),
-                ..
-            }) if intended.kind == LeaveKind::Copy => {
-                let names = self.copies.entry(intended.run).or_default();
-                if !names.contains(&intended.name) {
-                    names.push(intended.name);
-                }
-            }
+            What::Leave(leave) => self.leave(leave),
             What::Space(space) => {
                 let read = self.read.entry((space.run, space.name)).or_default();
                 read.logical = space.logical.or(read.logical);
@@ -367,6 +365,22 @@ impl<'a> Told<'a> {
             }
             What::End(end) => self.summary.end = Some(end),
             _ => {}
+        }
+    }
+
+    fn leave(&mut self, leave: Leave) {
+        if leave.state == LeaveState::Undone {
+            self.out.remove(&leave.leave);
+            return;
+        }
+        self.out.insert(leave.leave);
+        if let LeaveState::Intended(intended) = leave.state
+            && intended.kind == LeaveKind::Copy
+        {
+            let names = self.copies.entry(intended.run).or_default();
+            if !names.contains(&intended.name) {
+                names.push(intended.name);
+            }
         }
     }
 
@@ -445,6 +459,7 @@ impl<'a> Told<'a> {
     }
 
     fn finish(self) {
+        self.summary.still_out = self.out.len();
         for run in &mut self.summary.runs {
             let names = self.copies.get(&run.run);
             for name in names.into_iter().flatten() {

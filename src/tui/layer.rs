@@ -1,5 +1,7 @@
 //! What lies over the screen: help, notes, settings, questions, typing.
 
+use std::path::PathBuf;
+
 use tui_input::Input;
 
 use crate::event::AskId;
@@ -15,6 +17,8 @@ pub enum Layer {
     Notes(usize),
     /// Settings of a method, and the one under the cursor.
     Settings(Picked, usize),
+    /// Moments of a recording to go to, and the one under the cursor.
+    Chapters(usize),
     /// A question with choices.
     Dialog(Dialog),
     /// A line that is typed into.
@@ -49,6 +53,8 @@ pub enum Decision {
     Yes(AskId),
     /// No to a question.
     No(AskId),
+    /// Delete a recording.
+    Delete(PathBuf),
 }
 
 /// A line that is typed into.
@@ -75,6 +81,10 @@ pub enum Purpose {
     Filter,
     /// A marker.
     Marker,
+    /// Show only recordings with this text.
+    FilterRecordings,
+    /// A moment of the recording to go to.
+    GoTo,
     /// A value of a setting.
     Setting(Picked, String),
     /// The name of what is destroyed; the choice starts once all are typed.

@@ -5,6 +5,7 @@
 //! only when something has changed.
 
 mod app;
+mod chapters;
 mod estimate;
 mod format;
 mod input;
@@ -15,6 +16,7 @@ mod message;
 mod model;
 mod offer;
 mod query;
+mod recordings;
 mod runlog;
 mod screens;
 mod signals;
@@ -32,7 +34,7 @@ mod tests;
 
 pub use app::{Channels, Feed, Start, run};
 pub use keys::{Action, Bind, Chord, Context, KEYS};
-pub use message::{Effect, Ended, Message, Player, ReplayState};
+pub use message::{Effect, Ended, Found, Message, Player, ReplayState};
 pub use model::Model;
 pub use offer::{
     Choice, HostOffer, MethodOffer, Named, Offer, Picked, PreviewLine, Room, SettingKind,

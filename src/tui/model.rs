@@ -12,6 +12,7 @@ pub use super::layer::{Decision, Dialog, Entry, Layer, Purpose};
 use super::message::ReplayState;
 use super::offer::{MethodOffer, Named, Offer, Picked};
 use super::query::Query;
+use super::recordings::Recordings;
 use super::runlog::At;
 use super::theme::Theme;
 
@@ -38,6 +39,8 @@ pub struct Model {
     pub watching: Watching,
     /// The comparison.
     pub comparing: Comparing,
+    /// The list of recordings.
+    pub recordings: Recordings,
     /// Where the replay stands, where this is one.
     pub replay: Option<ReplayState>,
     /// Said on the line at the bottom until the next key.
@@ -55,6 +58,8 @@ pub enum Screen {
     Watching,
     /// What came out.
     Comparing,
+    /// What was recorded.
+    Recordings,
 }
 
 /// How far the operator went in ending the session.
@@ -219,6 +224,7 @@ impl Model {
             picking: Picking::default(),
             watching: Watching::default(),
             comparing: Comparing::default(),
+            recordings: Recordings::default(),
             replay: None,
             say: None,
             leave: Leave::No,
@@ -235,6 +241,14 @@ impl Model {
             Some(Layer::Settings(..)) => {
                 vec![
                     Context::Settings,
+                    Context::Lists,
+                    Context::Everywhere,
+                    Context::Always,
+                ]
+            }
+            Some(Layer::Chapters(_)) => {
+                vec![
+                    Context::Chapters,
                     Context::Lists,
                     Context::Everywhere,
                     Context::Always,
@@ -260,7 +274,9 @@ impl Model {
             Screen::Watching if is_active(session) => vec![Context::Live, Context::Watching],
             Screen::Watching if session.end.is_some() => vec![Context::Over, Context::Watching],
             Screen::Watching => vec![Context::Watching],
+            Screen::Comparing if self.replay.is_some() => vec![Context::Compare, Context::Replay],
             Screen::Comparing => vec![Context::Compare],
+            Screen::Recordings => vec![Context::Recordings],
         }
     }
 

@@ -70,6 +70,21 @@ impl State {
     }
 }
 
+// A clone takes as much room as what it is a clone of: what the store drops goes by it.
+impl Clone for Screen {
+    fn clone(&self) -> Self {
+        let mut text = String::with_capacity(self.text.capacity());
+        text.push_str(&self.text);
+        let mut begun = Vec::with_capacity(self.begun.capacity());
+        begun.extend_from_slice(&self.begun);
+        Self {
+            text,
+            begun,
+            ..*self
+        }
+    }
+}
+
 impl Screen {
     /// Takes bytes that came at `t`; tells each line that they complete.
     pub fn feed(&mut self, t: Nanos, bytes: &[u8], done: &mut impl FnMut(Nanos, &str)) {

@@ -51,6 +51,28 @@ pub enum Action {
     Advance,
     /// The recording from its beginning.
     Restart,
+    /// To the recording's end.
+    Finish,
+    /// Hold at the moment before at which something happened.
+    StepBack,
+    /// Hold at the next moment at which something happened.
+    StepOn,
+    /// To the chapter before.
+    PreviousChapter,
+    /// To the next chapter.
+    NextChapter,
+    /// The list of chapters.
+    Chapters,
+    /// Begin anew after the end, or not.
+    Loop,
+    /// Pass over times in which nothing happened, or not.
+    Cut,
+    /// To a moment that is typed.
+    GoTo,
+    /// The list of recordings.
+    Recordings,
+    /// Delete a recording.
+    Delete,
     /// Follow what goes on.
     Follow,
     /// Search the log.
@@ -122,6 +144,10 @@ pub enum Context {
     Replay,
     /// The comparison.
     Compare,
+    /// The chapters of a recording.
+    Chapters,
+    /// The list of recordings.
+    Recordings,
     /// The settings of a method.
     Settings,
     /// Lists and texts.
@@ -140,7 +166,7 @@ pub enum Context {
 
 impl Context {
     /// All, in the order in which help shows them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Picking,
         Self::Methods,
         Self::Settings,
@@ -148,7 +174,9 @@ impl Context {
         Self::Live,
         Self::Over,
         Self::Replay,
+        Self::Chapters,
         Self::Compare,
+        Self::Recordings,
         Self::Lists,
         Self::Overlay,
         Self::Dialog,
@@ -168,6 +196,8 @@ impl Context {
             Self::Over => "After the last run",
             Self::Replay => "Watching a replay",
             Self::Compare => "Comparing",
+            Self::Chapters => "Chapters of a recording",
+            Self::Recordings => "Recordings",
             Self::Settings => "Settings of a method",
             Self::Lists => "Lists, logs and texts",
             Self::Overlay => "Help and notes",

@@ -72,7 +72,25 @@ pub const KEYS: &[Bind] = &[
 
     bind(Context::Replay, Action::Rewind, &[key(',')], "10 seconds back", ",/. back, on"),
     bind(Context::Replay, Action::Advance, &[key('.')], "10 seconds on", ""),
-    bind(Context::Replay, Action::Restart, &[key('0')], "from the beginning", ""),
+    bind(Context::Replay, Action::StepBack, &[key('<')], "hold at the moment before at which something happened", ""),
+    bind(Context::Replay, Action::StepOn, &[key('>')], "hold at the next moment at which something happened", ""),
+    bind(Context::Replay, Action::NextChapter, &[key('}')], "to the next chapter", "{/} chapter"),
+    bind(Context::Replay, Action::PreviousChapter, &[key('{')], "to the chapter before", ""),
+    bind(Context::Replay, Action::Chapters, &[key('C')], "all chapters: runs, the steps of the one in sight, failures, markers", "chapters"),
+    bind(Context::Replay, Action::GoTo, &[key('@')], "to a time that is typed: 1:30, 1:02:03, 45 or 50%", "go to"),
+    bind(Context::Replay, Action::Cut, &[key('i')], "pass over times in which nothing happened, or show them as long as they were", "idle"),
+    bind(Context::Replay, Action::Loop, &[key('o')], "begin anew after the end, or stay there", "loop"),
+    bind(Context::Replay, Action::Restart, &[key('0')], "to the beginning", ""),
+    bind(Context::Replay, Action::Finish, &[key('$')], "to the end", ""),
+
+    bind(Context::Chapters, Action::Accept, &[ENTER], "go to the chapter under the cursor", "go there"),
+    bind(Context::Chapters, Action::Back, &[ESC, key('C')], "close the chapters", "close"),
+
+    bind(Context::Recordings, Action::Accept, &[ENTER], "show the recording under the cursor", "show"),
+    bind(Context::Recordings, Action::Filter, &[key('/')], "show only recordings with a text: in their date, hosts, methods, result or file", "filter"),
+    bind(Context::Recordings, Action::Delete, &[key('d'), plain(KeyCode::Delete)], "delete the recording under the cursor; asks first", "delete"),
+    bind(Context::Recordings, Action::Refresh, &[key('r')], "look through the folder again", ""),
+    bind(Context::Recordings, Action::Back, &[ESC, key('R')], "back to where you came from; first show all again", "back"),
 
     bind(Context::Watching, Action::Search, &[key('/')], "search the log", "search log"),
     bind(Context::Watching, Action::NextMatch, &[key('n')], "to the next match", ""),
@@ -115,6 +133,7 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Lists, Action::Bottom, &[key('G'), plain(KeyCode::End)], "to the last; in a log: follow it", ""),
 
     bind(Context::Everywhere, Action::Help, &[key('?'), plain(KeyCode::F(1))], "this help", "help"),
+    bind(Context::Everywhere, Action::Recordings, &[key('R')], "the list of recordings, where no run goes on", "recordings"),
     bind(Context::Everywhere, Action::Quit, &[key('q')], "leave; asks while a run goes on", "quit"),
 
     bind(Context::Always, Action::Quit, &[ctrl('c')], "leave; asks while a run goes on", ""),

@@ -1,10 +1,12 @@
 //! What fills the screen, and what lies over it.
 
+mod chapters;
 pub(super) mod comparing;
 mod dialog;
 mod help;
 mod notes;
 pub(super) mod picking;
+pub(super) mod recordings;
 mod settings;
 pub(super) mod watching;
 
@@ -42,6 +44,10 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
             }
             Layer::Settings(picked, at) => {
                 settings::draw(ui, buffer, picked, *at);
+                None
+            }
+            Layer::Chapters(at) => {
+                chapters::draw(ui, buffer, *at);
                 None
             }
             Layer::Dialog(dialog) => {

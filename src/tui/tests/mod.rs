@@ -9,6 +9,8 @@ mod offers;
 mod picking_keys;
 mod properties;
 mod pty;
+mod recordings_keys;
+mod replay_keys;
 mod screens;
 mod snapshot;
 mod watching_keys;

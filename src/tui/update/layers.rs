@@ -11,7 +11,7 @@ use super::super::message::{Effect, Ended};
 use super::super::model::{Decision, Dialog, Entry, Layer, Leave, Model, Purpose};
 use super::super::offer::Picked;
 use super::super::{layout, screens};
-use super::{log, picking};
+use super::{log, picking, recordings, replay};
 
 /// Nothing that is typed needs to be longer.
 const LONGEST: usize = 1024;
@@ -69,6 +69,7 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             Vec::new()
         }
         Some(Layer::Settings(..)) => settings(model, action),
+        Some(Layer::Chapters(_)) => replay::chapter(model, session, action),
         Some(Layer::Dialog(dialog)) => {
             let last = dialog.choices.len().saturating_sub(1);
             match action {
@@ -133,6 +134,7 @@ fn decide(model: &mut Model, at: usize) -> Vec<Effect> {
             ask,
             answer: Answer::No,
         }],
+        Some(Decision::Delete(path)) => vec![Effect::Delete(path)],
     }
 }
 
@@ -149,6 +151,8 @@ fn accept(model: &mut Model, session: &Session) -> Vec<Effect> {
             model.picking.method = 0;
             model.picking.scroll = 0;
         }
+        Purpose::FilterRecordings => recordings::filter(model, text),
+        Purpose::GoTo => return replay::go_to(model, entry, &text),
         Purpose::Marker if text.trim().is_empty() => {}
         Purpose::Marker => {
             model.say = Some(format!("Marker: {}", text.trim()));
@@ -201,7 +205,12 @@ fn cancel(model: &mut Model) -> Vec<Effect> {
             return vec![Effect::Confirm { ask, answer }];
         }
         Purpose::Destroy(..) => model.say = Some("Not started.".to_owned()),
-        Purpose::Search | Purpose::Filter | Purpose::Marker | Purpose::Setting(..) => {}
+        Purpose::Search
+        | Purpose::Filter
+        | Purpose::FilterRecordings
+        | Purpose::GoTo
+        | Purpose::Marker
+        | Purpose::Setting(..) => {}
     }
     Vec::new()
 }

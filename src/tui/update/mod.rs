@@ -4,6 +4,8 @@
 mod layers;
 mod log;
 mod picking;
+mod recordings;
+mod replay;
 mod watching;
 
 use crate::session::Session;
@@ -69,10 +71,15 @@ fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
             Vec::new()
         }
         Message::Replay(state) => {
-            if model.replay.is_none() {
-                model.screen = Screen::Watching;
-            }
-            model.replay = Some(state);
+            replay::stands(model, state);
+            Vec::new()
+        }
+        Message::ReplayClosed => {
+            model.replay = None;
+            Vec::new()
+        }
+        Message::Recordings(found) => {
+            recordings::found(model, found);
             Vec::new()
         }
         Message::Ended(ended) => vec![Effect::Quit(ended)],
@@ -156,6 +163,8 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
             Vec::new()
         }
         _ if !model.layers.is_empty() => layers::act(model, session, action),
+        Action::Recordings => recordings::enter(model, session),
+        _ if replay::is_for(model, action) => replay::act(model, session, action),
         Action::Notes => {
             model.layers.push(Layer::Notes(0));
             Vec::new()
@@ -164,6 +173,7 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
             Screen::Picking => picking::act(model, action),
             Screen::Watching => watching::act(model, session, action),
             Screen::Comparing => compare(model, session, action),
+            Screen::Recordings => recordings::act(model, action),
         },
     }
 }

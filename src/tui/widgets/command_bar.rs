@@ -3,8 +3,8 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::super::keys::{self, Action};
-use super::super::model::{Entry, Layer, Purpose};
+use super::super::keys::{self, Action, Context};
+use super::super::model::{Entry, Layer, Purpose, is_active};
 use super::super::text;
 use super::super::theme::Role;
 use super::super::view::Ui;
@@ -31,7 +31,10 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) -> Option<Positi
 
 /// Whether a line is typed in the bar, where what it is about stays in sight.
 pub(crate) fn is_in_bar(entry: &Entry) -> bool {
-    matches!(entry.purpose, Purpose::Search | Purpose::Filter)
+    matches!(
+        entry.purpose,
+        Purpose::Search | Purpose::Filter | Purpose::FilterRecordings
+    )
 }
 
 fn typed(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, entry: &Entry) -> Position {
@@ -61,7 +64,8 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
             continue;
         };
         seen.extend(bind.keys);
-        if bind.bar.is_empty() {
+        let is_out_of_reach = bind.action == Action::Recordings && !has_recordings(ui);
+        if bind.bar.is_empty() || is_out_of_reach {
             continue;
         }
         let (name, label) = match bind.bar.split_once(' ') {
@@ -92,12 +96,23 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
     }
 }
 
+/// Whether the list of recordings can be opened from here.
+fn has_recordings(ui: Ui<'_>) -> bool {
+    let goes_on = ui.model.replay.is_none() && is_active(ui.session);
+    ui.model.layers.is_empty() && !goes_on
+}
+
 /// What the bar calls a key: pausing and going on are one key.
 fn label(ui: Ui<'_>, bind: &keys::Bind) -> String {
     let replay = ui.model.replay.as_ref();
     match bind.action {
         Action::Pause if ui.session.is_paused() => "go on",
         Action::Hold if replay.is_some_and(|replay| replay.paused) => "go on",
+        Action::Back
+            if bind.context == Context::Recordings && !ui.model.recordings.filter.is_empty() =>
+        {
+            "all"
+        }
         _ => bind.bar,
     }
     .to_owned()
