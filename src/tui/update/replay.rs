@@ -162,8 +162,9 @@ fn next_chapter(model: &mut Model, session: &Session, action: Action) -> Vec<Eff
     let all = chapters::chapters(model, session);
     let here = replay.at;
     let to = if action == Action::NextChapter {
-        let next = all.iter().find(|chapter| chapter.at > here);
-        next.map(|chapter| (chapter.at, chapter.text.clone()))
+        all.iter()
+            .find(|chapter| chapter.at > here)
+            .map(|chapter| chapter.at)
     } else {
         let grace = if replay.paused {
             0.0
@@ -172,20 +173,20 @@ fn next_chapter(model: &mut Model, session: &Session, action: Action) -> Vec<Eff
         };
         let before = Nanos(here.0.saturating_sub((grace * 1e9) as u64));
         let last = all.iter().rev().find(|chapter| chapter.at < before);
-        let begin = || Some((Nanos(0), "the beginning".to_owned()));
-        last.map(|chapter| (chapter.at, chapter.text.clone()))
-            .or_else(begin)
+        Some(last.map_or(Nanos(0), |chapter| chapter.at))
     };
-    match to {
-        Some((at, text)) => {
-            model.say = Some(text);
-            seek(model, at.0)
-        }
-        None => {
-            model.say = Some("There is no later chapter.".to_owned());
-            Vec::new()
-        }
-    }
+    // Of several at one moment the first one names it: the run, not its first step.
+    let name = |at| {
+        all.iter()
+            .find(|chapter| chapter.at == at)
+            .map(|chapter| chapter.text.clone())
+    };
+    let says = match to {
+        Some(at) => name(at).unwrap_or_else(|| "the beginning".to_owned()),
+        None => "There is no later chapter.".to_owned(),
+    };
+    model.say = Some(says);
+    to.map_or_else(Vec::new, |at| seek(model, at.0))
 }
 
 /// Keys of the list of chapters.
