@@ -1,6 +1,7 @@
 //! One repetition of one binding: its steps in order, its samples, its ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 use minijinja::Value;
 
@@ -15,9 +16,11 @@ use super::EngineError;
 use super::action::Acted;
 use super::background::Background;
 use super::clocks::Moments;
+use super::control::Control;
 use super::guard::{Weighed, identity};
 use super::hashing::Kept;
 use super::leaving::{self, Open};
+use super::pools::Pools;
 use super::preview::{Filling, doing};
 use super::shared::Shared;
 use super::teller::About;
@@ -35,6 +38,11 @@ pub(super) struct Ended {
 /// A run that goes on.
 pub(super) struct Run<'a> {
     pub shared: &'a Shared,
+    /// Stops this run alone, and is stopped with the session.
+    pub control: Control,
+    pub pools: Pools,
+    /// Said once a subject that somebody named is destroyed: what goes on brings it back.
+    pub brings_back: Arc<OnceLock<()>>,
     pub bound: &'a Bound,
     pub planned: &'a PlannedRun,
     pub names: RunNames,
@@ -69,6 +77,9 @@ impl<'a> Run<'a> {
         let names = RunNames::new(session, planned.run.as_str(), planned.rep, &bound.sandbox);
         Self {
             shared,
+            control: shared.control.part(),
+            pools: Pools::default(),
+            brings_back: Arc::default(),
             bound,
             planned,
             names,
@@ -99,6 +110,7 @@ impl<'a> Run<'a> {
             series: self.series.clone(),
             labels: self.bound.binding.labels.clone(),
         });
+        self.watch_pools();
         let mut halt = None;
         for step in &self.bound.steps {
             if let Err(why) = self.take(step).await {
@@ -111,6 +123,7 @@ impl<'a> Run<'a> {
             self.between();
         }
         self.undo(halt.as_ref()).await;
+        self.pools_at_the_end().await;
         let ended = self.sum_up(halt);
         self.tell(RunState::Ended {
             end: ended.end,
@@ -144,13 +157,8 @@ impl<'a> Run<'a> {
 
     async fn take(&mut self, step: &ExpandedStep) -> Result<(), Halt> {
         let phase = step.step.phase;
-        if self.shared.control.is_stopped() {
-            return Err(Halt {
-                end: EndState::Stopped,
-                cause: None,
-                phase,
-                exit: 130,
-            });
+        if self.control.is_stopped() {
+            return Err(self.stopped(phase));
         }
         let done = self.step(step).await;
         match done {
@@ -158,12 +166,13 @@ impl<'a> Run<'a> {
                 self.warned |= end.end == EndState::Warnings;
                 Ok(())
             }
+            Ok(end) if end.end == EndState::Stopped => Err(self.stopped(phase)),
             Ok(end) => {
                 let cause = end.cause.map(|cause| format!("{}: {cause}", step.name));
-                let exit = match end.end {
-                    EndState::Stopped => 130,
-                    _ if self.lost_a_host() => 3,
-                    _ => self.exit.take().unwrap_or(1),
+                let exit = if self.lost_a_host() {
+                    3
+                } else {
+                    self.exit.take().unwrap_or(1)
                 };
                 Err(Halt {
                     end: end.end,
@@ -193,6 +202,25 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// By the operator, or because a pool was too full.
+    fn stopped(&self, phase: Phase) -> Halt {
+        let full = self
+            .pools
+            .reached()
+            .filter(|_| !self.shared.control.is_stopped());
+        let (end, exit) = if full.is_some() {
+            (EndState::Failed, 1)
+        } else {
+            (EndState::Stopped, 130)
+        };
+        Halt {
+            end,
+            cause: full.map(ToOwned::to_owned),
+            phase,
+            exit,
+        }
+    }
+
     fn lost_a_host(&self) -> bool {
         let mut hosts = self.bound.hosts.values();
         hosts.any(|info| self.shared.is_gone(&info.name))
@@ -201,7 +229,7 @@ impl<'a> Run<'a> {
     /// One step, from the look at what is there to the look at what was left.
     async fn step(&mut self, step: &ExpandedStep) -> Result<StepEnd, EngineError> {
         if let Some(pause) = step.pause
-            && super::waiting::time(pause, &self.shared.control).await == Waited::Stopped
+            && super::waiting::time(pause, &self.control).await == Waited::Stopped
         {
             return Ok(Acted::stopped(self.shared.began).end);
         }
@@ -244,6 +272,9 @@ impl<'a> Run<'a> {
         if let Some(destroys) = &destroys {
             self.weigh(destroys, host.as_ref()).await?;
             self.destroyed = true;
+            if !self.bound.binding.subject.own {
+                let _ = self.brings_back.set(());
+            }
         }
         self.shared.teller.step(&id, StepState::Started);
         let acted = self.act(step, &id, doing, &context, &host_name).await;
