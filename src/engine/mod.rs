@@ -17,6 +17,7 @@ mod control;
 mod course;
 mod direct;
 mod elsewhere;
+mod ending;
 mod error;
 mod figures;
 mod guard;

@@ -14,9 +14,10 @@ use crate::method::{Bound, ExpandedStep, RunNames, Step};
 
 use super::EngineError;
 use super::action::Acted;
-use super::background::Background;
+use super::background::Beside;
 use super::clocks::Moments;
 use super::control::Control;
+use super::ending::{Ended, Halt};
 use super::guard::{Weighed, identity};
 use super::hashing::Kept;
 use super::leaving::{self, Open};
@@ -25,15 +26,6 @@ use super::preview::{Filling, doing};
 use super::shared::Shared;
 use super::teller::About;
 use super::waiting::Waited;
-
-/// How a run ended.
-pub(super) struct Ended {
-    pub end: EndState,
-    pub cause: Option<String>,
-    /// The subject was proved to be what it was.
-    pub proved: bool,
-    pub exit: i32,
-}
 
 /// A run that goes on.
 pub(super) struct Run<'a> {
@@ -49,26 +41,18 @@ pub(super) struct Run<'a> {
     pub values: BTreeMap<String, Value>,
     pub secrets: BTreeMap<String, Value>,
     pub hashes: BTreeMap<String, Kept>,
-    pub background: BTreeMap<String, Background>,
+    pub beside: Beside,
     pub figures: BTreeMap<String, f64>,
     pub series: String,
-    proved: BTreeSet<String>,
-    restored: Option<bool>,
+    pub proved: BTreeSet<String>,
+    pub restored: Option<bool>,
     pub moments: Moments,
     identities: Option<BTreeMap<String, String>>,
-    open: Vec<Open>,
-    destroyed: bool,
-    warned: bool,
+    pub open: Vec<Open>,
+    pub destroyed: bool,
+    pub warned: bool,
     /// Exit code of the error that ended a step.
-    exit: Option<i32>,
-}
-
-/// Why a run goes no further.
-pub(super) struct Halt {
-    end: EndState,
-    cause: Option<String>,
-    phase: Phase,
-    exit: i32,
+    pub exit: Option<i32>,
 }
 
 impl<'a> Run<'a> {
@@ -86,7 +70,7 @@ impl<'a> Run<'a> {
             values: BTreeMap::new(),
             secrets: BTreeMap::new(),
             hashes: BTreeMap::new(),
-            background: BTreeMap::new(),
+            beside: Beside::default(),
             figures: BTreeMap::new(),
             series: bound.method.series.clone(),
             proved: BTreeSet::new(),
@@ -132,33 +116,18 @@ impl<'a> Run<'a> {
         ended
     }
 
-    fn sum_up(&self, halt: Option<Halt>) -> Ended {
-        match halt {
-            Some(halt) => Ended {
-                end: halt.end,
-                cause: halt.cause,
-                proved: false,
-                exit: halt.exit,
-            },
-            None if self.warned => Ended {
-                end: EndState::Warnings,
-                cause: None,
-                proved: self.restored == Some(true),
-                exit: self.exit.unwrap_or(0),
-            },
-            None => Ended {
-                end: EndState::Ok,
-                cause: None,
-                proved: self.restored == Some(true),
-                exit: 0,
-            },
-        }
-    }
-
     async fn take(&mut self, step: &ExpandedStep) -> Result<(), Halt> {
         let phase = step.step.phase;
         if self.control.is_stopped() {
             return Err(self.stopped(phase));
+        }
+        if let Err(why) = self.look_beside(step).await {
+            return Err(Halt {
+                end: EndState::Failed,
+                cause: Some(why),
+                phase,
+                exit: if self.lost_a_host() { 3 } else { 1 },
+            });
         }
         let done = self.step(step).await;
         match done {
@@ -199,25 +168,6 @@ impl<'a> Run<'a> {
                     exit,
                 })
             }
-        }
-    }
-
-    /// By the operator, or because a pool was too full.
-    fn stopped(&self, phase: Phase) -> Halt {
-        let full = self
-            .pools
-            .reached()
-            .filter(|_| !self.shared.control.is_stopped());
-        let (end, exit) = if full.is_some() {
-            (EndState::Failed, 1)
-        } else {
-            (EndState::Stopped, 130)
-        };
-        Halt {
-            end,
-            cause: full.map(ToOwned::to_owned),
-            phase,
-            exit,
         }
     }
 
@@ -394,18 +344,27 @@ impl<'a> Run<'a> {
             self.look_at_leaves(step, &end, first_left).await?;
             return Ok(end);
         }
-        let stamps = end.host.as_ref();
-        let host = self.bound.host(&step.step.on).to_owned();
-        self.moments
-            .step(&step.name, &host, stamps, end.resolution, acted.here);
-        for (name, at, resolution) in &acted.marks {
-            self.moments.mark(&step.name, name, *at, *resolution);
-        }
+        self.keep_moments(step, self.bound.host(&step.step.on), &acted);
         self.look_at_leaves(step, &end, first_left).await?;
         if end.end.is_good() {
             self.samples(step, id, &acted, context);
         }
         Ok(end)
+    }
+
+    /// Keeps the ends and marks of a step, for clocks between them.
+    pub fn keep_moments(&mut self, step: &ExpandedStep, host: &str, acted: &Acted) {
+        let end = &acted.end;
+        self.moments.step(
+            &step.name,
+            host,
+            end.host.as_ref(),
+            end.resolution,
+            acted.here,
+        );
+        for (name, at, resolution) in &acted.marks {
+            self.moments.mark(&step.name, name, *at, *resolution);
+        }
     }
 
     async fn look_at_leaves(
@@ -501,42 +460,6 @@ impl<'a> Run<'a> {
             }),
             _ => Ok(()),
         }
-    }
-
-    /// Undoes what may be undone: everything after a good run; after a bad one what no restore
-    /// can need.
-    async fn undo(&mut self, halt: Option<&Halt>) {
-        let keep = halt.and_then(|halt| self.keep(halt));
-        leaving::unwind(self.shared, &mut self.open, keep.as_deref()).await;
-        if halt.is_none() && self.open.iter().any(|open| !open.undone) {
-            self.warned = true;
-            self.exit = Some(1);
-        }
-    }
-
-    // Rule 3. A copy is needed as long as something may have to be brought back from it.
-    fn keep(&self, halt: &Halt) -> Option<String> {
-        let own = self.bound.binding.subject.own;
-        if halt.end == EndState::Stopped && own {
-            return None;
-        }
-        let copies = self.open.iter().any(Open::is_copy);
-        let early = matches!(halt.phase, Phase::Prepare | Phase::Protect) && !self.destroyed;
-        if early && !copies {
-            return None;
-        }
-        if halt.end == EndState::Stopped && !copies && !self.destroyed {
-            return None;
-        }
-        let what = if own {
-            "the subject"
-        } else {
-            self.bound.binding.subject.id.as_str()
-        };
-        Some(format!(
-            "the run {}; it may be needed to bring {what} back",
-            halt.end
-        ))
     }
 
     pub fn context(&self, step: &ExpandedStep) -> Value {
