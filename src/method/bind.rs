@@ -306,7 +306,7 @@ impl Bound {
             let pause = match &each.pause {
                 None => None,
                 Some(text) => Some(
-                    humantime::parse_duration(text)
+                    humantime::parse_duration(&self.pause(step, text)?)
                         .map_err(|why| self.wrong(step, format!("each.pause: {why}")))?
                         .as_secs_f64(),
                 ),
@@ -322,6 +322,12 @@ impl Bound {
             }
         }
         Ok(all)
+    }
+
+    fn pause(&self, step: &Step, text: &str) -> Result<String, MethodError> {
+        let context = self.head_context(&RunNames::unknown(&self.sandbox));
+        let filled = self.templates.text(text, &context);
+        filled.map_err(|why| self.wrong(step, format!("each.pause: {why}")))
     }
 
     fn labels(&self) -> Result<Labels, MethodError> {

@@ -26,7 +26,7 @@ static ENTRIES: [Entry; 15] = [
         name: "btrfs",
         make: make::<btrfs::Btrfs>,
         gives: &[],
-        figures: &[],
+        figures: &["bytes"],
         marks: &[],
     },
     Entry {
