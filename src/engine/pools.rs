@@ -294,11 +294,11 @@ mod tests {
 
     #[test]
     fn a_run_leaves_what_has_to_stay_free() {
-        let read = read(None, Some(1 << 20));
-        assert_eq!(read.too_full(&pool("0 1048576")), None);
+        let read = read(None, Some(2 << 20));
+        assert_eq!(read.too_full(&pool("1 2097153")), None);
         assert_eq!(
-            read.too_full(&pool("1 1048576")).unwrap(),
-            "thin pool pve/data on nas has 1023.99 KiB free, and a run has to leave 1.00 MiB"
+            read.too_full(&pool("1048576 2097152")).unwrap(),
+            "thin pool pve/data on nas has 1.00 MiB free, and a run has to leave 2.00 MiB"
         );
     }
 }
