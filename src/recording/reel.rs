@@ -10,7 +10,7 @@ use super::chapters::{Chapter, chapters};
 use super::idle::{self, Idle};
 use super::reader::{ReadError, Reader, Spot};
 use super::source::{At, Source};
-use crate::event::Nanos;
+use crate::event::{Nanos, What};
 use crate::session::{MOST_BYTES, Session};
 
 /// Events between two checkpoints: so many are folded anew at most to see a moment.
@@ -116,6 +116,7 @@ impl Reel {
             session: Session::default(),
             due: Vec::new(),
             latest: Nanos(0),
+            happened: Nanos(0),
             idle: Vec::new(),
             events: 0,
             told: 0,
@@ -317,6 +318,8 @@ struct Filler {
     /// Of the events since others were told last.
     due: Vec<Nanos>,
     latest: Nanos,
+    /// When something happened last.
+    happened: Nanos,
     idle: Vec<Idle>,
     events: usize,
     /// Events when the chapters were told last.
@@ -333,8 +336,12 @@ impl Filler {
             match self.reader.next() {
                 Some(Ok(event)) => {
                     let due = self.latest.max(event.t);
-                    if self.events > 0 {
-                        idle::add(&mut self.idle, self.latest, due);
+                    // How full a pool is comes again and again, whatever happens.
+                    if !matches!(event.what, What::Pool(_)) {
+                        if self.events > 0 {
+                            idle::add(&mut self.idle, self.happened, due);
+                        }
+                        self.happened = due;
                     }
                     self.latest = due;
                     self.due.push(due);

@@ -4,6 +4,7 @@
 
 mod ledger;
 mod log;
+mod pools;
 mod remarks;
 mod series;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use crate::event::{
 
 pub use ledger::{Ledger, Left, LeftState};
 pub use log::{Direction, LogLine, LogStore, MOST_BYTES};
+pub use pools::{PoolView, Pools};
 pub use series::{Series, median, range_holds_median};
 pub use tally::{Row, Tally, TimeColumn, space_figures};
 pub use text::{clean, is_unsafe};
@@ -51,6 +53,8 @@ pub struct Session {
     pub samples: VectorSync<Sample>,
     /// Byte figures, as they came.
     pub spaces: VectorSync<Space>,
+    /// How full the pools were and are.
+    pub pools: Pools,
     /// Proofs, as they came.
     pub proofs: VectorSync<Proof>,
     /// Figures that a publication prints without values.
@@ -127,6 +131,7 @@ impl Session {
             What::Value(_) => {}
             What::Sample(sample) => self.samples.push_back_mut(sample.clone()),
             What::Space(space) => self.spaces.push_back_mut(space.clone()),
+            What::Pool(pool) => self.pools.apply(t, pool),
             What::Proof(proof) => self.proofs.push_back_mut(proof.clone()),
             What::Published(figure) => self.published.push_back_mut(figure.clone()),
             What::Leave(leave) => self.ledger.apply(t, leave),
