@@ -1,22 +1,23 @@
 //! A recording that can be seen at any of its moments: read once, in the background.
 
+mod filler;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use super::chapters::{Chapter, chapters};
-use super::idle::{self, Idle};
+use self::filler::Filler;
+use super::chapters::Chapter;
+use super::idle::Idle;
 use super::reader::{ReadError, Reader, Spot};
 use super::source::{At, Source};
-use crate::event::{Nanos, What};
+use crate::event::Nanos;
 use crate::session::{MOST_BYTES, Session};
 
 /// Events between two checkpoints: so many are folded anew at most to see a moment.
 const SPACING: usize = 2048;
-/// Events after which others may see what was read.
-const TELL: usize = 512;
 /// Bytes that all checkpoints together may take; where they would take more, there are fewer.
 const BUDGET: usize = 256 << 20;
 /// What a checkpoint takes beside the lines of its logs: what changed since the one before.
@@ -109,18 +110,7 @@ impl Reel {
             }),
             stop: AtomicBool::new(false),
         });
-        let filler = Filler {
-            size: source.size(),
-            reader,
-            shared: Arc::clone(&shared),
-            session: Session::default(),
-            due: Vec::new(),
-            latest: Nanos(0),
-            happened: Nanos(0),
-            idle: Vec::new(),
-            events: 0,
-            told: 0,
-        };
+        let filler = Filler::new(reader, source.size(), Arc::clone(&shared));
         let reel = Self {
             source,
             name: name.to_owned(),
@@ -306,85 +296,6 @@ impl Known {
             before = taken;
         }
         all
-    }
-}
-
-/// Reads all of a recording, once.
-struct Filler {
-    size: u64,
-    reader: Reader<At>,
-    shared: Arc<Shared>,
-    session: Session,
-    /// Of the events since others were told last.
-    due: Vec<Nanos>,
-    latest: Nanos,
-    /// When something happened last.
-    happened: Nanos,
-    idle: Vec<Idle>,
-    events: usize,
-    /// Events when the chapters were told last.
-    told: usize,
-}
-
-impl Filler {
-    fn fill(mut self) {
-        let mut last = 0;
-        let ended = loop {
-            if self.shared.stop.load(Ordering::Relaxed) {
-                return;
-            }
-            match self.reader.next() {
-                Some(Ok(event)) => {
-                    let due = self.latest.max(event.t);
-                    // How full a pool is comes again and again, whatever happens.
-                    if !matches!(event.what, What::Pool(_)) {
-                        if self.events > 0 {
-                            idle::add(&mut self.idle, self.happened, due);
-                        }
-                        self.happened = due;
-                    }
-                    self.latest = due;
-                    self.due.push(due);
-                    self.session.apply(&event);
-                    self.events += 1;
-                }
-                Some(Err(why)) => break Reading::Broken(why.to_string()),
-                None => break Reading::Done,
-            }
-            if self.events % TELL == 0 {
-                let spacing = self.tell(None);
-                if self.events >= last + spacing {
-                    last = self.events;
-                    self.shared.lock().keep(Checkpoint {
-                        events: self.events,
-                        spot: self.reader.spot(),
-                        session: self.session.clone(),
-                    });
-                }
-            }
-        };
-        self.tell(Some(ended));
-    }
-
-    fn tell(&mut self, ended: Option<Reading>) -> usize {
-        // All of them are made anew each time: not too often.
-        let chapters = (ended.is_some() || self.events >= self.told * 2).then(|| {
-            self.told = self.events;
-            chapters(&self.session).into()
-        });
-        let mut known = self.shared.lock();
-        known.due.append(&mut self.due);
-        if known.idle.len() < self.idle.len() {
-            known.idle = Arc::new(self.idle.clone());
-        }
-        if let Some(chapters) = chapters {
-            known.chapters = chapters;
-        }
-        known.reading = ended.unwrap_or_else(|| {
-            let share = self.reader.spot().offset() as f64 / self.size.max(1) as f64;
-            Reading::GoesOn((share * 100.0).clamp(0.0, 99.0) as u8)
-        });
-        known.spacing
     }
 }
 

@@ -2,7 +2,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 use super::*;
-use crate::event::{Clock, End, EndState, HostChange, HostState, Intended, Space, to_line};
+use crate::event::{
+    Clock, EndState, HostChange, HostState, Intended, Leave, LeaveKind, LeaveState, Space, to_line,
+};
 use crate::recording::{Writer, recordings};
 use crate::session::story::{Story, everything};
 

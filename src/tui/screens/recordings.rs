@@ -256,12 +256,9 @@ fn methods(summary: &Summary) -> Vec<Method<'_>> {
     all
 }
 
-/// Subject, seconds of the good runs, bytes of a copy, proofs.
+/// Seconds of the good runs, bytes of a copy, proofs, subject.
 fn says(runs: &[&RunSummary]) -> String {
     let mut parts = Vec::new();
-    if let Some(run) = runs.first() {
-        parts.push(format!("{} on {}", run.bound.subject, run.bound.host));
-    }
     let good = runs.iter().filter(|run| run.is_good());
     let mut seconds: Vec<f64> = good.filter_map(|run| run.seconds).collect();
     seconds.sort_by(f64::total_cmp);
@@ -279,6 +276,9 @@ fn says(runs: &[&RunSummary]) -> String {
         .count();
     if ended > 0 {
         parts.push(format!("{verified} of {ended} verified"));
+    }
+    if let Some(run) = runs.first() {
+        parts.push(format!("{} on {}", run.bound.subject, run.bound.host));
     }
     parts.join(", ")
 }

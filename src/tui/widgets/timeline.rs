@@ -21,8 +21,10 @@ pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
         format::moment(replay.at),
         format::moment(replay.length)
     );
+    let is_at_end = replay.read.is_none() && replay.at >= replay.length;
     let place = match &ui.session.end {
         Some(end) => format!("over: {}", end.reason),
+        None if is_at_end => format!("cut here, {}", header::place(ui.session)),
         None => header::place(ui.session),
     };
     // What a narrow terminal can do without stands behind: how much, the more the sooner.
