@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{Event, Phase, Stream, to_line};
+use crate::event::{Event, Phase, Stream, What, to_line};
 use crate::session::story::{Story, everything};
 
 /// A recording of these events, all of which is known.

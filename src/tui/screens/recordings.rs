@@ -123,7 +123,11 @@ fn row<'a>(ui: Ui<'a>, width: usize, recording: &Recording) -> Row<'a> {
     };
     let sign = sign(summary);
     let good = summary.runs.iter().filter(|run| run.is_good()).count();
-    let runs = format!("{good}/{}", summary.runs.len());
+    let runs = match summary.outcome() {
+        // Whoever published figures ran what they are of.
+        Outcome::Published => String::new(),
+        _ => format!("{good}/{}", summary.runs.len()),
+    };
     let short = format!("{} {} {runs}", sign.glyph, sign.word);
     if width < NARROW {
         // It does without the year, the hosts, and how long it is.
