@@ -241,6 +241,7 @@ impl Tape {
                     percent: None,
                     done: Some(Bytes(at << 20)),
                     total: Some(Bytes(each << 20)),
+                    says: None,
                 })
             } else {
                 What::Log(LogChunk {
