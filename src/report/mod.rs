@@ -3,9 +3,12 @@
 //!
 //! `docs/report.md` describes the formats for programs.
 
+mod comparison;
 mod csv;
 mod environment;
 mod figures;
+mod harmless;
+mod headline;
 mod json;
 mod layout;
 mod markdown;
@@ -18,8 +21,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::session::Session;
+pub use comparison::Comparison;
 pub use figures::Scale;
+pub use headline::{headline, main_time};
 pub use story::story;
+pub use words::{
+    Sentence, fails_with, not_comparable, one_machine, proofs, said, same_disk, trust,
+};
 
 /// Width of a table where nobody says how wide the terminal is.
 pub const WIDTH: usize = 100;

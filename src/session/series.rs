@@ -1,6 +1,20 @@
 //! Values of good runs, and the three figures that are made of them.
 
-use crate::event::Labels;
+use crate::event::{Labels, Phase};
+
+/// What a figure of bytes counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Counts {
+    /// What a tool, a pipe or a computation says.
+    #[default]
+    Told,
+    /// Bytes as the reader of the files sees them.
+    Logical,
+    /// Bytes that are allocated.
+    Stored,
+    /// Bytes that only a snapshot keeps.
+    Held,
+}
 
 /// Values of good runs, in run order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,6 +32,13 @@ pub struct Series {
     pub values: Vec<f64>,
     /// Which run of the row each value is of, from 0.
     pub runs: Vec<usize>,
+    /// Values that do not count, each with the run that it is of: the run goes on, did not end
+    /// well, or is not verified.
+    pub out: Vec<(usize, f64)>,
+    /// Phase of the step that it is of; absent where it lies between steps.
+    pub phase: Option<Phase>,
+    /// What it counts, where it is bytes.
+    pub counts: Counts,
     /// A published median, where no values are known.
     pub published: Option<f64>,
     /// A published minimum.
@@ -67,6 +88,12 @@ impl Series {
             .any(Option::is_some)
     }
 
+    /// Whether there is anything that counts: values, or what is printed.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.n() > 0 || self.is_published()
+    }
+
     /// How many values.
     #[must_use]
     pub fn n(&self) -> usize {
@@ -81,6 +108,40 @@ impl Series {
             (self.min()? - self.resolution).max(0.0),
             self.max()? + self.resolution,
         ))
+    }
+
+    /// Whether each run was slower than the one before, by more than the clock can tell: it may
+    /// be the host that changes (a pool that fills, a disk that warms), not the method.
+    #[must_use]
+    pub fn slows(&self) -> bool {
+        let runs = self.by_run();
+        let grows = runs
+            .windows(2)
+            .all(|pair| matches!(pair, [(_, one), (_, next)] if next - one > self.resolution));
+        self.unit == "s" && runs.len() >= 3 && grows
+    }
+
+    /// Runs whose value is further from the range of all others than twice the width of that
+    /// range (and what the clock cannot tell), and by more than a tenth. The first run is looked
+    /// at from three runs on (cold caches, first allocation), the others from four.
+    #[must_use]
+    pub fn far(&self) -> Vec<(usize, f64)> {
+        let runs = self.by_run();
+        if self.unit != "s" || runs.len() < 3 {
+            return Vec::new();
+        }
+        let is_far = |at: usize, value: f64| {
+            let others = runs.iter().enumerate().filter(|(other, _)| *other != at);
+            let (low, high) = others.fold((f64::MAX, f64::MIN), |(low, high), (_, (_, value))| {
+                (low.min(*value), high.max(*value))
+            });
+            let away = (low - value).max(value - high);
+            away > 2.0 * (high - low) + 2.0 * self.resolution && away > 0.1 * low
+        };
+        let all = runs.iter().enumerate();
+        all.filter(|(at, (_, value))| (*at == 0 || runs.len() >= 4) && is_far(*at, *value))
+            .map(|(_, run)| *run)
+            .collect()
     }
 
     /// One value a run: its median where it has several iterations.

@@ -105,7 +105,7 @@ fn pairs(one: &Row, other: &Row) -> Vec<(usize, usize)> {
     for (at, column) in one.times.iter().enumerate() {
         let series = &column.series;
         let alike = |known: &&Series| known.name == series.name && known.labels == series.labels;
-        if done.iter().any(alike) {
+        if !series.is_known() || done.iter().any(alike) {
             continue;
         }
         done.push(series);
@@ -122,8 +122,11 @@ fn pairs(one: &Row, other: &Row) -> Vec<(usize, usize)> {
         let named = |times: &[TimeColumn], at: usize| {
             times
                 .get(at)
-                .is_some_and(|column| column.series.name == *name)
+                .is_some_and(|column| column.series.name == *name && column.series.is_known())
         };
+        if !named(&one.times, a) {
+            continue;
+        }
         if all.iter().any(|&(known, _)| named(&one.times, known)) {
             continue;
         }
@@ -140,8 +143,8 @@ fn columns_of<'a>(
     row.times
         .iter()
         .enumerate()
-        .filter(|(_, column)| {
-            column.series.name == like.name && column.series.labels == like.labels
+        .filter(|(_, TimeColumn { series, .. })| {
+            series.is_known() && series.name == like.name && series.labels == like.labels
         })
         .map(|(at, column)| (at, column.clock))
 }

@@ -1,0 +1,245 @@
+//! What was compared and what came out, in a sentence or two for someone who has never seen it.
+//! It says nothing that the verdicts do not.
+
+mod came_out;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::event::{EndState, Phase};
+use crate::session::{Outcome, Row, Series};
+
+use super::comparison::Comparison;
+use super::figures::Scale;
+use super::words::listed;
+use came_out::CameOut;
+
+/// Names that a sentence lists; more are counted.
+const MOST_NAMES: usize = 4;
+
+/// The whole of it.
+#[must_use]
+pub fn headline(compared: &Comparison) -> String {
+    if compared.rows.is_empty() {
+        return "No run has begun.".to_owned();
+    }
+    let mut sentences = Vec::new();
+    sentences.push(match main_time(compared) {
+        Some(time) => format!("{}: {}.", subject(compared), outcomes(compared, &time)),
+        None => format!("{}: nothing has been measured yet.", subject(compared)),
+    });
+    sentences.extend(proofs(compared));
+    sentences.extend(ends(compared));
+    let all = sentences.join(" ");
+    if compared.is_over || compared.planned == 0 {
+        return all;
+    }
+    format!(
+        "So far, after {} of {} runs: {all}",
+        compared.over, compared.planned
+    )
+}
+
+/// The time that a comparison is about: that of bringing back, which most rows have; where nothing
+/// is brought back, the first one.
+#[must_use]
+pub fn main_time(compared: &Comparison) -> Option<String> {
+    let mut all: Vec<(&Series, usize)> = Vec::new();
+    for time in compared.rows.iter().flat_map(|row| &row.times) {
+        let series = &time.series;
+        if !series.is_known() {
+            continue;
+        }
+        match all
+            .iter_mut()
+            .find(|(known, _)| known.title() == series.title())
+        {
+            Some((_, rows)) => *rows += 1,
+            None => all.push((series, 1)),
+        }
+    }
+    let brings_back = |series: &Series| {
+        series.phase == Some(Phase::Restore)
+            || series.phase.is_none() && ["restore", "rollback"].contains(&series.name.as_str())
+    };
+    let most = |of: &dyn Fn(&Series) -> bool| {
+        let mut found: Option<(&Series, usize)> = None;
+        for (series, rows) in all.iter().filter(|(series, _)| of(series)) {
+            if found.is_none_or(|(_, most)| *rows > most) {
+                found = Some((series, *rows));
+            }
+        }
+        found.map(|(series, _)| series.title())
+    };
+    most(&brings_back).or_else(|| all.first().map(|(series, _)| series.title()))
+}
+
+// `3 ways to bring back 1 GiB on local, 4 times each`.
+fn subject(compared: &Comparison) -> String {
+    let rows = &compared.rows;
+    let ways: BTreeSet<_> = rows
+        .iter()
+        .map(|row| (&row.method, &row.settings))
+        .collect();
+    let ways = match ways.len() {
+        1 => "One way".to_owned(),
+        n => format!("{n} ways"),
+    };
+    let everything: Vec<usize> = (0..rows.len()).collect();
+    let hosts: Vec<String> = compared
+        .hosts(&everything)
+        .into_iter()
+        .filter(|host| !host.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let on = match hosts.len() {
+        0 => String::new(),
+        n if n <= MOST_NAMES => format!(" on {}", listed(&hosts)),
+        n => format!(" on {n} hosts"),
+    };
+    format!("{ways} to bring back {}{on}, {}", what(rows), times(rows))
+}
+
+fn what(rows: &[Row]) -> String {
+    let sizes: BTreeSet<u64> = rows
+        .iter()
+        .flat_map(|row| row.subject_bytes.iter().copied())
+        .collect();
+    match (sizes.first(), sizes.last()) {
+        (Some(low), Some(high)) => {
+            let scale = Scale::of(&Series {
+                unit: "B".to_owned(),
+                values: vec![*high as f64],
+                ..Series::default()
+            });
+            let (low, high) = (scale.bare(*low as f64), scale.bare(*high as f64));
+            // Whole figures are written whole.
+            let short = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
+            let tidy = |text: &str| {
+                if text.contains('.') {
+                    short(text)
+                } else {
+                    text.to_owned()
+                }
+            };
+            if low == high {
+                format!("{} {}", tidy(&high), scale.unit())
+            } else {
+                format!("{}–{} {}", tidy(&low), tidy(&high), scale.unit())
+            }
+        }
+        _ => {
+            let subjects: BTreeSet<String> =
+                rows.iter().map(|row| row.subject.to_string()).collect();
+            match subjects.first() {
+                Some(one) if subjects.len() == 1 && one != ":" => one.clone(),
+                _ => "what they protect".to_owned(),
+            }
+        }
+    }
+}
+
+fn times(rows: &[Row]) -> String {
+    let counts: BTreeSet<usize> = rows.iter().map(|row| row.runs.len()).collect();
+    let times = |n: usize| match n {
+        0 => "not once".to_owned(),
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{n} times"),
+    };
+    match (counts.first(), counts.last()) {
+        (Some(low), Some(high)) if low == high => format!("{} each", times(*low)),
+        (Some(low), Some(high)) => format!("{low} to {high} times"),
+        _ => "not once".to_owned(),
+    }
+}
+
+// What came out on each machine: between machines nothing is said.
+fn outcomes(compared: &Comparison, time: &str) -> String {
+    let machines = compared.machines();
+    let all = machines.iter().map(|rows| {
+        let says = CameOut::of(compared, rows, time).says();
+        if machines.len() == 1 {
+            return says;
+        }
+        let hosts: Vec<String> = compared
+            .hosts(rows)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        format!("on {} {says}", listed(&hosts))
+    });
+    let all: Vec<String> = all.collect();
+    if all.len() > MOST_NAMES {
+        return format!("{} machines, each by itself below", all.len());
+    }
+    all.join("; ")
+}
+
+// Each run once: it may have a part in several series.
+fn proofs(compared: &Comparison) -> Option<String> {
+    let mut all: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+    let mut by = BTreeSet::new();
+    for row in &compared.rows {
+        if row.of == 0 {
+            continue;
+        }
+        if !row.by.is_empty() {
+            by.insert(row.by.as_str());
+        }
+        for ((run, outcome), proof) in row.runs.iter().zip(&row.outcomes).zip(&row.proofs) {
+            if outcome.is_over() || proof.is_some() {
+                let key = (row.session.as_str(), run.as_str());
+                all.insert(key, *proof == Some(true));
+            }
+        }
+    }
+    let held = all.values().filter(|held| **held).count();
+    let by: Vec<String> = by.into_iter().map(str::to_owned).collect();
+    let by = if by.is_empty() {
+        String::new()
+    } else {
+        format!(" by {}", listed(&by))
+    };
+    match (held, all.len()) {
+        (_, 0) if compared.over > 0 => Some("Nothing proves what came back.".to_owned()),
+        (_, 0) => None,
+        (1, 1) => Some(format!("What came back is proved{by}.")),
+        (held, all) if held == all => {
+            Some(format!("What came back is proved{by} in all {all} runs."))
+        }
+        (held, all) => Some(format!(
+            "What came back is proved{by} in {held} of {all} runs."
+        )),
+    }
+}
+
+// `1 run failed, 2 were stopped`.
+fn ends(compared: &Comparison) -> Option<String> {
+    let mut all: BTreeMap<(&str, &str), Outcome> = BTreeMap::new();
+    for row in &compared.rows {
+        for (run, outcome) in row.runs.iter().zip(&row.outcomes) {
+            all.insert((row.session.as_str(), run.as_str()), *outcome);
+        }
+    }
+    let count = |end: EndState| {
+        all.values()
+            .filter(|one| **one == Outcome::Ended(end))
+            .count()
+    };
+    let parts: Vec<String> = [
+        (EndState::Failed, "failed"),
+        (EndState::Stopped, "stopped"),
+        (EndState::Lost, "lost"),
+    ]
+    .into_iter()
+    .filter_map(|(end, word)| match count(end) {
+        0 => None,
+        1 => Some(format!("1 run {word}")),
+        n => Some(format!("{n} runs {word}")),
+    })
+    .collect();
+    (!parts.is_empty()).then(|| format!("{}, out of the medians.", listed(&parts)))
+}
+
+#[cfg(test)]
+mod tests;
