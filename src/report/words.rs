@@ -1,5 +1,7 @@
 //! Verdicts and placement in words, for people.
 
+mod many;
+
 use crate::event::{EndState, Place, Placement};
 use crate::session::{Row, Says, Series, Verdict, place_name, range_holds_median};
 
@@ -48,7 +50,7 @@ pub fn said(compared: &Comparison, of: impl Fn(&Verdict) -> bool) -> Vec<Sentenc
     let all: Vec<&Verdict> = compared.verdicts.iter().filter(is_said).collect();
     let all: Vec<&Verdict> = all.into_iter().filter(|verdict| of(verdict)).collect();
     if all.len() > MOST_PAIRS {
-        return together_said(compared, &all);
+        return many::told(compared, &all);
     }
     all.into_iter()
         .filter_map(|verdict| {
@@ -58,65 +60,6 @@ pub fn said(compared: &Comparison, of: impl Fn(&Verdict) -> bool) -> Vec<Sentenc
             })
         })
         .collect()
-}
-
-// A sentence a row and kind of verdict: 28 pairs of 8 methods would be read by nobody.
-fn together_said(compared: &Comparison, all: &[&Verdict]) -> Vec<Sentence> {
-    let name = |at: usize| compared.rows.get(at).map(|row| compared.name(row));
-    let mut faster: Vec<(usize, Vec<String>)> = Vec::new();
-    let mut apart: Vec<(usize, Vec<String>)> = Vec::new();
-    let mut same: Vec<(usize, Vec<String>)> = Vec::new();
-    let mut counts: Vec<usize> = Vec::new();
-    for verdict in all {
-        let (Some((x, y)), Some(other)) = (series(compared, verdict), name(verdict.b)) else {
-            continue;
-        };
-        counts.extend([x.n(), y.n()]);
-        let with_ratio = |name: String| match ratio(verdict) {
-            Some(ratio) => together(&format!("{name} ({ratio})")),
-            None => name,
-        };
-        let (list, at, other) = match &verdict.says {
-            Says::Faster => (&mut faster, verdict.a, with_ratio(other)),
-            Says::Slower => match name(verdict.a) {
-                Some(slow) => (&mut faster, verdict.b, with_ratio(slow)),
-                None => continue,
-            },
-            Says::Apart { .. } => (&mut apart, verdict.a, with_ratio(other)),
-            Says::NoDifference => (&mut same, verdict.a, other),
-            Says::NotComparable(_) => continue,
-        };
-        match list.iter_mut().find(|(known, _)| *known == at) {
-            Some((_, others)) => others.push(other),
-            None => list.push((at, vec![other])),
-        }
-    }
-    counts.sort_unstable();
-    counts.dedup();
-    let n = match counts.as_slice() {
-        [] => String::new(),
-        [n] => together(&format!(" (n = {n} each)")),
-        [low, .., high] => together(&format!(" (n = {low} to {high})")),
-    };
-    let tell =
-        |list: Vec<(usize, Vec<String>)>, is_verdict, tell: &dyn Fn(&str, &str) -> String| {
-            list.into_iter()
-                .filter_map(|(at, others)| {
-                    let text = tell(&name(at)?, &listed(&others)) + &n;
-                    Some(Sentence { is_verdict, text })
-                })
-                .collect::<Vec<_>>()
-        };
-    let mut sentences = tell(faster, true, &|a, others| {
-        format!("{a} is faster than {others}")
-    });
-    sentences.extend(tell(apart, false, &|a, others| {
-        format!("{a} and {others}: {}", together("ranges do not overlap"))
-    }));
-    sentences.extend(tell(same, false, &|a, others| {
-        format!("{a} and {others}: {}", together("no difference shown"))
-    }));
-    sentences
 }
 
 /// `a`, `a and b`, `a, b and c`.
