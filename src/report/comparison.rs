@@ -1,6 +1,6 @@
 //! Rows put beside one another: what they are called there, and what may be said of each two.
 
-use crate::session::{Row, RunStage, Session, Tally, Verdict, compare};
+use crate::session::{Row, RunStage, Session, Tally, Verdict, compare_machines};
 
 use super::harmless::clean_row;
 
@@ -9,7 +9,7 @@ use super::harmless::clean_row;
 pub struct Comparison {
     /// In the order of the plan.
     pub rows: Vec<Row>,
-    /// Of every two rows, for each time that both have.
+    /// Of every two rows of a machine, for each time that both have.
     pub verdicts: Vec<Verdict>,
     /// Whether they come from several recordings.
     pub(super) many_sessions: bool,
@@ -34,7 +34,7 @@ impl Comparison {
         tally.rows.iter_mut().for_each(clean_row);
         let runs = || sessions.iter().flat_map(|session| &session.runs);
         Self {
-            verdicts: compare(&tally),
+            verdicts: compare_machines(&tally.rows),
             rows: tally.rows,
             many_sessions: sessions.len() > 1,
             is_over: sessions.iter().all(|session| session.end.is_some()),

@@ -17,11 +17,7 @@ pub(super) fn render(sheet: &Sheet) -> String {
     put("environment", environment(sheet));
     let rows = sheet.compared.rows.iter().map(|one| row(sheet, one));
     put("rows", Value::Array(rows.collect()));
-    let verdicts = sheet
-        .compared
-        .verdicts
-        .iter()
-        .map(|one| verdict(sheet, one));
+    let verdicts = sheet.verdicts.iter().map(|one| verdict(sheet, one));
     put("verdicts", Value::Array(verdicts.collect()));
     let warnings: Vec<&String> = sheet.heads.iter().flat_map(|head| &head.warnings).collect();
     if !warnings.is_empty() {

@@ -12,9 +12,11 @@ mod headline;
 mod json;
 mod layout;
 mod markdown;
+mod overview;
 mod sheet;
 mod story;
 mod table;
+mod times;
 mod words;
 
 use std::fmt;
@@ -24,9 +26,11 @@ use crate::session::Session;
 pub use comparison::Comparison;
 pub use figures::Scale;
 pub use headline::{headline, main_time};
+pub use overview::{Cell, Overview, Sort, overview};
 pub use story::story;
+pub use times::{Time, times};
 pub use words::{
-    Sentence, fails_with, not_comparable, one_machine, proofs, said, same_disk, trust,
+    Sentence, counted, fails_with, not_comparable, one_machine, proofs, said, same_disk, trust,
 };
 
 /// Width of a table where nobody says how wide the terminal is.

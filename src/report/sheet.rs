@@ -3,7 +3,7 @@
 use chrono::SecondsFormat;
 
 use crate::event::{Level, Origin};
-use crate::session::{LeftState, Session, clean};
+use crate::session::{LeftState, Session, Verdict, clean, compare};
 
 use super::comparison::Comparison;
 use super::environment::{self, Host};
@@ -16,6 +16,8 @@ pub(super) struct Sheet {
     pub heads: Vec<Head>,
     pub hosts: Vec<Host>,
     pub compared: Comparison,
+    /// Of every two rows, also of those on different machines.
+    pub verdicts: Vec<Verdict>,
 }
 
 /// What is said of a session as a whole.
@@ -41,10 +43,13 @@ pub(super) struct Head {
 
 impl Sheet {
     pub fn of(sessions: &[&Session]) -> Self {
+        let compared = Comparison::of(sessions);
+        let verdicts = compare(&compared.rows);
         Self {
             heads: sessions.iter().map(|session| head(session)).collect(),
             hosts: environment::hosts(sessions),
-            compared: Comparison::of(sessions),
+            compared,
+            verdicts,
         }
     }
 

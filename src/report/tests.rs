@@ -389,7 +389,7 @@ fn pairs_that_may_not_be_compared_are_told_once_each() {
         text.contains(
             "Compared\n  - h1 a and h1 b: not comparable: \
              copies on different devices (sda, sdb) (backup, restore)\n  \
-             - h1 and h2 are different machines: what differs between them is not the method alone.\n"
+             - h1 and h2 are different machines: no verdict between them.\n"
         ),
         "{text}"
     );

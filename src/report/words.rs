@@ -80,23 +80,10 @@ type Pair<'a> = (usize, usize, &'a str);
 #[must_use]
 pub fn not_comparable(compared: &Comparison) -> Vec<String> {
     let mut all: Vec<(Pair<'_>, Vec<String>)> = Vec::new();
-    let mut hosts: Vec<String> = Vec::new();
     for verdict in &compared.verdicts {
         let Says::NotComparable(why) = &verdict.says else {
             continue;
         };
-        let row = |at: usize| compared.rows.get(at);
-        let (Some(a), Some(b)) = (row(verdict.a), row(verdict.b)) else {
-            continue;
-        };
-        if a.host != b.host && !a.same_machine(b) {
-            for host in [&a.host, &b.host] {
-                if !hosts.contains(host) {
-                    hosts.push(host.clone());
-                }
-            }
-            continue;
-        }
         let key = (verdict.a, verdict.b, why.as_str());
         match all.iter_mut().find(|(known, _)| *known == key) {
             Some((_, times)) => times.push(time_name(verdict)),
@@ -119,14 +106,27 @@ pub fn not_comparable(compared: &Comparison) -> Vec<String> {
             )
         })
         .collect();
-    if !hosts.is_empty() {
-        hosts.truncate(MOST_HOSTS);
-        sentences.push(format!(
-            "{} are different machines: what differs between them is not the method alone.",
-            listed(&hosts)
-        ));
-    }
+    sentences.extend(machines_apart(compared));
     sentences
+}
+
+// Between machines there are no verdicts, only this.
+fn machines_apart(compared: &Comparison) -> Option<String> {
+    let machines = compared.machines();
+    let first = |rows: &Vec<usize>| Some(compared.rows.get(*rows.first()?)?.host.clone());
+    let mut hosts: Vec<String> = machines.iter().filter_map(first).collect();
+    if hosts.len() < 2 {
+        return None;
+    }
+    let more = hosts.len().saturating_sub(MOST_HOSTS);
+    hosts.truncate(MOST_HOSTS);
+    if more > 0 {
+        hosts.push(format!("{more} more"));
+    }
+    Some(format!(
+        "{} are different machines: no verdict between them.",
+        listed(&hosts)
+    ))
 }
 
 /// Hosts that a sentence names.
@@ -344,6 +344,15 @@ pub fn proofs(row: &Row) -> Option<String> {
         text = format!("{text}, {}", row.share);
     }
     Some(text)
+}
+
+/// How many of its runs count: `4`, `3 of 4`.
+#[must_use]
+pub fn counted(row: &Row) -> String {
+    match row.counted() {
+        (over, good) if over == good => good.to_string(),
+        (over, good) => format!("{good} of {over}"),
+    }
 }
 
 /// The end states of a row's runs: `3 × ok`, `ok, failed, ok`.

@@ -4,7 +4,7 @@ mod comparable;
 
 use std::fmt;
 
-use super::{Row, Series, Tally, TimeColumn};
+use super::{Row, Series, TimeColumn};
 use crate::event::Labels;
 pub use comparable::place_name;
 use comparable::{incomparable, labels_apart};
@@ -78,12 +78,25 @@ impl Verdict {
     }
 }
 
-/// All verdicts of a tally: every pair of rows, for each time whose name both have.
+/// All verdicts: every pair of rows, for each time whose name both have.
 #[must_use]
-pub fn compare(tally: &Tally) -> Vec<Verdict> {
+pub fn compare(rows: &[Row]) -> Vec<Verdict> {
+    compare_some(rows, |_, _| true)
+}
+
+/// Those of rows on the same machine: between machines there is nothing to say.
+#[must_use]
+pub fn compare_machines(rows: &[Row]) -> Vec<Verdict> {
+    compare_some(rows, Row::same_machine)
+}
+
+fn compare_some(rows: &[Row], of: impl Fn(&Row, &Row) -> bool) -> Vec<Verdict> {
     let mut all = Vec::new();
-    for (a, one) in tally.rows.iter().enumerate() {
-        for (b, other) in tally.rows.iter().enumerate().skip(a + 1) {
+    for (a, one) in rows.iter().enumerate() {
+        for (b, other) in rows.iter().enumerate().skip(a + 1) {
+            if !of(one, other) {
+                continue;
+            }
             let against = incomparable(one, other);
             for (column_a, column_b) in pairs(one, other) {
                 let Some(verdict) = verdict((a, one, column_a), (b, other, column_b), &against)

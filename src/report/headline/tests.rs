@@ -91,7 +91,7 @@ fn nothing_is_said_between_machines() {
     assert!(said(&compared, |_| true).is_empty());
     assert_eq!(
         not_comparable(&compared),
-        ["h1 and h2 are different machines: what differs between them is not the method alone."]
+        ["h1 and h2 are different machines: no verdict between them."]
     );
 }
 

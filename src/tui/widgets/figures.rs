@@ -1,9 +1,11 @@
 //! What is said of a row of figures wherever it is shown.
 
+use crate::report::{Scale, counted};
 use crate::session::{Row as Figures, Series};
 
+use super::super::signs;
+use super::super::text;
 use super::super::theme::Role;
-use super::super::{format, signs};
 use super::row::Row;
 
 /// Lowest to highest.
@@ -11,34 +13,60 @@ pub(crate) fn range(series: &Series) -> String {
     let low = series.min().or(series.published_min);
     let high = series.max().or(series.published_max);
     match (low, high) {
-        (Some(low), Some(high)) => format::range(low, high, series.resolution),
+        (Some(low), Some(high)) => Scale::of(series).range(low, high),
         _ => String::new(),
     }
 }
 
+/// The median, or what is printed for it, with its clock's error.
+pub(crate) fn median(series: &Series) -> String {
+    let median = series.median().or(series.published);
+    median.map_or_else(
+        || "·".to_owned(),
+        |median| Scale::of(series).with_error(median),
+    )
+}
+
 /// How many runs count, of how many.
 pub(crate) fn count(row: &Figures) -> String {
-    let good = row.states.iter().filter(|state| state.is_good()).count();
-    if good == row.states.len() {
-        good.to_string()
-    } else {
-        format!("{good} of {}", row.states.len())
-    }
+    counted(row)
 }
 
 /// A sign a run, in their order; what failed stays in sight.
 pub(crate) fn states(row: &mut Row<'_>, figures: &Figures) {
-    for state in &figures.states {
-        let sign = signs::of_end(*state);
+    for outcome in &figures.outcomes {
+        let sign = signs::of_outcome(*outcome);
         row.text(sign.glyph, sign.role);
     }
 }
 
-/// How many runs are proved, and of what share.
-pub(crate) fn proved(row: &mut Row<'_>, figures: &Figures) {
-    if figures.of > 0 {
-        let all = figures.matched == figures.of;
-        let says = format!("proved {} of {}", figures.matched, figures.of);
-        row.whole(&says, if all { Role::Ok } else { Role::Error });
+/// How many runs are proved, of how many.
+pub(crate) fn proofs(figures: &Figures) -> (String, Role) {
+    match (figures.matched, figures.of) {
+        (_, 0) => (String::new(), Role::Muted),
+        (held, all) if held == all => (format!("✓ {held}/{all}"), Role::Ok),
+        (held, all) => (format!("✗ {held}/{all}"), Role::Error),
     }
+}
+
+/// Under which condition its runs went: `cold`, `cold/warm`, `load fio`.
+pub(crate) fn conditions(figures: &Figures) -> String {
+    let short = |key: &str, value: &str| match key {
+        "cache" => value.to_owned(),
+        "load" if ["idle", "none"].contains(&value) => "idle".to_owned(),
+        _ => format!("{key} {value}"),
+    };
+    let shared = figures.labels.iter().map(|(key, value)| short(key, value));
+    let mixed = figures.mixed.iter().map(|(key, values)| {
+        let mut distinct: Vec<&str> = Vec::new();
+        for value in values {
+            let value = if value.is_empty() { "not told" } else { value };
+            if !distinct.contains(&value) {
+                distinct.push(value);
+            }
+        }
+        short(key, &distinct.join("/"))
+    });
+    let all: Vec<String> = shared.chain(mixed).collect();
+    text::clean(&all.join(", ")).into_owned()
 }

@@ -1,0 +1,103 @@
+//! Medians, bytes and the comparison at every size, in colour and without.
+
+use super::super::model::{Model, Pane, Screen};
+use super::figures::{mishaps, pools, series, two_hosts, ways};
+use super::snapshot::{assert_screens, model};
+use super::watching_keys::press;
+use crate::session::Session;
+use crate::session::story::Story;
+
+fn watching(story: &Story, pane: Pane) -> (Model, Session) {
+    let session = story.session();
+    let mut model = model();
+    model.screen = Screen::Watching;
+    model.watching.pane = pane;
+    model.watching.figures = match pane {
+        Pane::Bytes => super::super::model::Figures::Bytes,
+        _ => super::super::model::Figures::Medians,
+    };
+    model.now = session.now;
+    (model, session)
+}
+
+fn comparing(name: &str, story: &Story, keys: &str) {
+    let (mut model, session) = watching(story, Pane::Log);
+    press(&mut model, &session, "c");
+    press(&mut model, &session, keys);
+    assert_screens(name, &model, &session);
+}
+
+#[test]
+fn medians_of_runs_that_went_wrong() {
+    let (model, session) = watching(&mishaps(), Pane::Medians);
+    assert_screens("medians-mishaps", &model, &session);
+}
+
+#[test]
+fn medians_alone_on_the_screen() {
+    let (mut model, session) = watching(&mishaps(), Pane::Medians);
+    press(&mut model, &session, "zj<right>");
+    assert_screens("medians-alone", &model, &session);
+}
+
+#[test]
+fn bytes_of_a_pool() {
+    let (mut model, session) = watching(&pools(), Pane::Bytes);
+    press(&mut model, &session, "j");
+    assert_screens("bytes-pool", &model, &session);
+}
+
+#[test]
+fn bytes_alone_on_the_screen() {
+    let (mut model, session) = watching(&pools(), Pane::Bytes);
+    press(&mut model, &session, "zjjjjj");
+    assert_screens("bytes-alone", &model, &session);
+}
+
+#[test]
+fn comparing_two_ways() {
+    comparing("comparing-2", &ways(2, 5), "");
+}
+
+#[test]
+fn comparing_three_ways() {
+    comparing("comparing-3", &ways(3, 4), "<tab>");
+}
+
+#[test]
+fn comparing_eight_ways() {
+    comparing("comparing-8", &ways(8, 4), "<tab>ssssS");
+}
+
+#[test]
+fn comparing_the_table_sideways() {
+    comparing("comparing-sideways", &ways(3, 3), "<tab><right><right>G");
+}
+
+#[test]
+fn comparing_series() {
+    comparing("comparing-series", &series(), "");
+}
+
+#[test]
+fn comparing_two_hosts() {
+    comparing("comparing-hosts", &two_hosts(), "<tab>");
+}
+
+#[test]
+fn comparing_one_run_each() {
+    comparing("comparing-once", &ways(3, 1), "");
+}
+
+#[test]
+fn comparing_what_went_wrong() {
+    comparing("comparing-mishaps", &mishaps(), "<tab>");
+}
+
+#[test]
+fn comparing_before_anything_is_measured() {
+    let mut story = Story::new();
+    let id = story.binding("files-tar", "h1");
+    story.run(&id, "full");
+    comparing("comparing-nothing", &story, "");
+}
