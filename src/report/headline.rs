@@ -30,13 +30,18 @@ pub fn headline(compared: &Comparison) -> String {
     sentences.extend(proofs(compared));
     sentences.extend(ends(compared));
     let all = sentences.join(" ");
-    if compared.is_over || compared.planned == 0 {
+    if is_said_first(compared) {
         return all;
     }
     format!(
         "So far, after {} of {} runs: {all}",
         compared.over, compared.planned
     )
+}
+
+// What goes on is told to be so in front of all.
+fn is_said_first(compared: &Comparison) -> bool {
+    compared.is_over || compared.planned == 0
 }
 
 /// The time that a comparison is about: that of bringing back, which most rows have; where nothing
@@ -81,7 +86,8 @@ fn subject(compared: &Comparison) -> String {
         .map(|row| (&row.method, &row.settings))
         .collect();
     let ways = match ways.len() {
-        1 => "One way".to_owned(),
+        1 if is_said_first(compared) => "One way".to_owned(),
+        1 => "one way".to_owned(),
         n => format!("{n} ways"),
     };
     let everything: Vec<usize> = (0..rows.len()).collect();

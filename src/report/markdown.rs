@@ -8,6 +8,7 @@ use crate::session::{Row, Series};
 use super::environment;
 use super::figures::Scale;
 use super::headline::headline;
+use super::overview::overview;
 use super::sheet::{Head, Sheet};
 use super::words;
 
@@ -17,6 +18,7 @@ pub(super) fn render(sheet: &Sheet) -> String {
         top(&mut out, head);
     }
     let _ = writeln!(out, "{}\n", escape(&headline(&sheet.compared)));
+    beside(&mut out, sheet);
     runs(&mut out, sheet);
     figures(&mut out, sheet);
     let remarks = sheet.compared.rows.iter().flat_map(|row| {
@@ -91,6 +93,22 @@ fn line(out: &mut String, cells: &[String]) {
 fn heading(out: &mut String, cells: &[&str]) {
     let _ = writeln!(out, "| {} |", cells.join(" | "));
     let _ = writeln!(out, "|{}", " --- |".repeat(cells.len()));
+}
+
+// All of it in one table, as the dashboard compares.
+fn beside(out: &mut String, sheet: &Sheet) {
+    let overview = overview(&sheet.compared);
+    if overview.rows.is_empty() {
+        return;
+    }
+    let titles: Vec<String> = overview.columns.iter().map(|title| escape(title)).collect();
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    heading(out, &titles);
+    for row in overview.rows {
+        let cells: Vec<String> = row.into_iter().map(|cell| cell.text).collect();
+        line(out, &cells);
+    }
+    out.push('\n');
 }
 
 fn runs(out: &mut String, sheet: &Sheet) {

@@ -30,7 +30,8 @@ pub use overview::{Cell, Overview, Sort, overview};
 pub use story::story;
 pub use times::{Time, times};
 pub use words::{
-    Sentence, counted, fails_with, not_comparable, one_machine, proofs, said, same_disk, trust,
+    Sentence, conditions, counted, fails_with, not_comparable, one_machine, proofs, said,
+    same_disk, trust,
 };
 
 /// Width of a table where nobody says how wide the terminal is.

@@ -9,7 +9,7 @@ use crate::session::{Row, Series};
 use super::comparison::Comparison;
 use super::figures::Scale;
 use super::times::{Time, times};
-use super::words::{counted, fails_with};
+use super::words::{conditions, counted, fails_with};
 
 /// The table.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -77,7 +77,9 @@ pub fn overview(compared: &Comparison) -> Overview {
     columns.extend(stores.then(|| "stored".to_owned()));
     columns.extend(holds.then(|| "held".to_owned()));
     columns.extend(times.iter().skip(before).map(Time::name));
-    columns.extend(["runs", "verified", "of", "fails with"].map(str::to_owned));
+    columns.extend(["runs", "verified", "share", "fails with"].map(str::to_owned));
+    let told = compared.rows.iter().any(|row| !conditions(row).is_empty());
+    columns.extend(told.then(|| "conditions".to_owned()));
     let row = |(at, row): (usize, &Row)| {
         let time = |time: &Time| {
             let column = time.of(&compared.rows, at);
@@ -102,6 +104,7 @@ pub fn overview(compared: &Comparison) -> Overview {
         });
         cells.push(row.share.clone().into());
         cells.push(fails_with(row).into());
+        cells.extend(told.then(|| conditions(row).into()));
         cells
     };
     Overview {

@@ -346,6 +346,29 @@ pub fn proofs(row: &Row) -> Option<String> {
     Some(text)
 }
 
+/// Under which condition its runs went: `cold`, `cold/warm`, `load fio`.
+#[must_use]
+pub fn conditions(row: &Row) -> String {
+    let short = |key: &str, value: &str| match key {
+        "cache" if value != "as it was" => value.to_owned(),
+        "load" if ["idle", "none"].contains(&value) => "idle".to_owned(),
+        _ => format!("{key} {value}"),
+    };
+    let shared = row.labels.iter().map(|(key, value)| short(key, value));
+    let mixed = row.mixed.iter().map(|(key, values)| {
+        let mut distinct: Vec<&str> = Vec::new();
+        for value in values {
+            let value = if value.is_empty() { "not told" } else { value };
+            if !distinct.contains(&value) {
+                distinct.push(value);
+            }
+        }
+        short(key, &distinct.join("/"))
+    });
+    let all: Vec<String> = mixed.chain(shared).collect();
+    all.join(", ")
+}
+
 /// How many of its runs count: `4`, `3 of 4`.
 #[must_use]
 pub fn counted(row: &Row) -> String {

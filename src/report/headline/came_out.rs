@@ -167,9 +167,13 @@ impl<'a> CameOut<'a> {
         let found = self.rows.iter().find(|(row, _)| *row == at);
         let range = found.and_then(|(_, series)| {
             let (low, high) = (series.min()?, series.max()?);
-            Some(Scale::of(series).range(low, high))
+            let error = match series.resolution {
+                r if r >= 1.0 => format!(" ±{r:.0}"),
+                _ => String::new(),
+            };
+            Some(format!("{}{error} s", Scale::of(series).range(low, high)))
         });
-        format!("{} s", range.unwrap_or_default())
+        range.unwrap_or_default()
     }
 
     /// Whether this may be said of every two of some rows.

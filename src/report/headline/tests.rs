@@ -149,7 +149,7 @@ fn a_session_that_goes_on_or_failed_says_so() {
     story.run(&tar, "full");
     assert_eq!(
         headline(&compared(&story)),
-        "So far, after 2 of 3 runs: One way to bring back 1 GiB on h1, 3 times each: files-tar took \
+        "So far, after 2 of 3 runs: one way to bring back 1 GiB on h1, 3 times each: files-tar took \
          2.000 s in restore (one value). What came back is proved by sha256 in 1 of 2 runs. 1 run \
          failed, out of the medians."
     );

@@ -103,7 +103,7 @@ fn name_width(all: &[Item<'_>], width: usize) -> usize {
         _ => 0,
     };
     let widest = all.iter().map(name).max().unwrap_or_default();
-    widest.clamp(10, (width / 3).clamp(10, 22))
+    widest.clamp(10, (width * 2 / 5).clamp(10, 22))
 }
 
 fn draw_item(ui: Ui<'_>, row: &mut Row<'_>, item: &Item<'_>, name: usize) {
@@ -132,7 +132,7 @@ fn draw_item(ui: Ui<'_>, row: &mut Row<'_>, item: &Item<'_>, name: usize) {
             row.text(title, Role::Title);
         }
         Item::Space(space) => figure(row, space, name),
-        Item::Told(sample) => told(row, sample, name),
+        Item::Told(sample) => told(ui, row, sample, name),
         Item::Sum {
             name: what,
             bytes,
@@ -175,18 +175,21 @@ fn draw_pool(ui: Ui<'_>, row: &mut Row<'_>, pool: &PoolView, name: usize) {
         _ => format!("{} {}", latest.host, latest.pool),
     };
     row.left(&title, name, Role::Text).gap(2);
+    let meta = latest.metadata.and_then(crate::event::Fill::percent);
+    let meta = meta.map(|percent| (format!("meta {percent:.1} %"), fullness(percent)));
     match latest.data.percent() {
         Some(percent) => {
             let role = fullness(percent);
             row.right(&format!("{percent:.1} %"), 7, role).gap(1);
-            gauge::exact(row, percent, GAUGE.min(row.room()));
+            let need = meta.as_ref().map_or(0, |(says, _)| text::width(says) + 2);
+            gauge::exact(row, percent, row.room().saturating_sub(need).min(GAUGE));
         }
         None => {
             row.text("no size", Role::Muted);
         }
     }
-    if let Some(percent) = latest.metadata.and_then(crate::event::Fill::percent) {
-        row.whole(&format!("meta {percent:.1} %"), fullness(percent));
+    if let Some((says, role)) = meta {
+        row.whole(&says, role);
     }
     let (used, total) = (latest.data.used, latest.data.total);
     row.whole(&format::of(used, total, ""), Role::Muted);
@@ -237,14 +240,14 @@ fn figure(row: &mut Row<'_>, space: &Space, name: usize) {
     };
 }
 
-fn told(row: &mut Row<'_>, sample: &Sample, name: usize) {
+fn told(ui: Ui<'_>, row: &mut Row<'_>, sample: &Sample, name: usize) {
+    let step = sample.step.as_ref();
+    let step = step.and_then(|step| ui.session.step_view(step));
+    let by = step.map_or(items::source(sample), |step| step.planned.name.as_str());
+    let bytes = Bytes(sample.value.max(0.0) as u64);
     row.left(&sample.name, name, Role::Text)
         .gap(2)
-        .right(
-            &format::bytes(Bytes(sample.value.max(0.0) as u64)),
-            8,
-            Role::Accent,
-        )
+        .right(&format::bytes(bytes), 8, Role::Accent)
         .gap(1)
-        .text(items::source(sample), Role::Muted);
+        .text(by, Role::Muted);
 }

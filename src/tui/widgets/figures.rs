@@ -4,7 +4,6 @@ use crate::report::{Scale, counted};
 use crate::session::{Row as Figures, Series};
 
 use super::super::signs;
-use super::super::text;
 use super::super::theme::Role;
 use super::row::Row;
 
@@ -47,26 +46,4 @@ pub(crate) fn proofs(figures: &Figures) -> (String, Role) {
         (held, all) if held == all => (format!("✓ {held}/{all}"), Role::Ok),
         (held, all) => (format!("✗ {held}/{all}"), Role::Error),
     }
-}
-
-/// Under which condition its runs went: `cold`, `cold/warm`, `load fio`.
-pub(crate) fn conditions(figures: &Figures) -> String {
-    let short = |key: &str, value: &str| match key {
-        "cache" => value.to_owned(),
-        "load" if ["idle", "none"].contains(&value) => "idle".to_owned(),
-        _ => format!("{key} {value}"),
-    };
-    let shared = figures.labels.iter().map(|(key, value)| short(key, value));
-    let mixed = figures.mixed.iter().map(|(key, values)| {
-        let mut distinct: Vec<&str> = Vec::new();
-        for value in values {
-            let value = if value.is_empty() { "not told" } else { value };
-            if !distinct.contains(&value) {
-                distinct.push(value);
-            }
-        }
-        short(key, &distinct.join("/"))
-    });
-    let all: Vec<String> = shared.chain(mixed).collect();
-    text::clean(&all.join(", ")).into_owned()
 }

@@ -5,6 +5,7 @@ use ratatui::text::Line;
 use crate::report::Time;
 use crate::session::{Row as Figures, Series};
 
+use super::super::super::text;
 use super::super::super::theme::Role;
 use super::super::super::view::Ui;
 use super::super::super::widgets::figures::{count, median, proofs, states};
@@ -12,17 +13,16 @@ use super::super::super::widgets::row::Row;
 use super::Shown;
 use super::axis::Axis;
 
-/// Cells for a median with its error.
-const MEDIAN: usize = 10;
-/// Cells for how many runs count, and for how many are proved.
-const COUNT: usize = 7;
-const PROOFS: usize = 8;
 /// Signs of runs that are shown at most.
 const SIGNS: usize = 8;
 
 /// Where the columns stand.
 struct Columns {
     name: usize,
+    median: usize,
+    /// How many runs count, and how many are proved.
+    count: usize,
+    proofs: usize,
     bar: usize,
     /// Signs of runs, where one of them did not end well.
     signs: usize,
@@ -40,18 +40,28 @@ pub(super) fn lines(ui: Ui<'_>, shown: &Shown, times: &[Time], width: usize) -> 
     };
     let indent = usize::from(times.len() > 1) * 2;
     let name = shown.name_width(width) + indent;
-    let taken = name + 2 + MEDIAN + 2 + 1 + COUNT + 1 + PROOFS + signs;
-    let columns = Columns {
-        name,
-        bar: width.saturating_sub(taken),
-        signs,
-        width,
-    };
     let all: Vec<&Series> = times
         .iter()
         .flat_map(|time| (0..rows.len()).filter_map(|row| time.of(rows, row)))
         .map(|column| &column.series)
         .collect();
+    let widest = |texts: &mut dyn Iterator<Item = String>, title: &str| {
+        let cells = texts.map(|text| text::width(&text)).max();
+        cells.unwrap_or_default().max(title.len())
+    };
+    let median = widest(&mut all.iter().map(|series| median(series)), "median");
+    let count = widest(&mut rows.iter().map(count), "n");
+    let proofs = widest(&mut rows.iter().map(|row| proofs(row).0), "proved");
+    let taken = name + 2 + median + 2 + 1 + count + 2 + proofs + signs;
+    let columns = Columns {
+        name,
+        median,
+        count,
+        proofs,
+        bar: width.saturating_sub(taken),
+        signs,
+        width,
+    };
     let axis = Axis::of(&all, columns.bar);
     let mut lines = vec![head(ui, &columns, axis.as_ref())];
     for time in times {
@@ -77,14 +87,14 @@ fn head(ui: Ui<'_>, columns: &Columns, axis: Option<&Axis>) -> Line<'static> {
     let mut row = Row::new(ui, columns.width);
     row.left("seconds", columns.name, Role::Muted)
         .gap(2)
-        .right("median", MEDIAN, Role::Muted)
+        .right("median", columns.median, Role::Muted)
         .gap(2);
     if let Some(axis) = axis {
         row.left(&axis.scale(), columns.bar, Role::Muted).gap(1);
     }
-    row.right("n", COUNT, Role::Muted)
-        .gap(1)
-        .left("proved", PROOFS, Role::Muted);
+    row.right("n", columns.count, Role::Muted)
+        .gap(2)
+        .left("proved", columns.proofs, Role::Muted);
     row.line()
 }
 
@@ -97,15 +107,15 @@ fn line(
     let mut row = Row::new(ui, columns.width);
     row.left(name, columns.name, Role::Text)
         .gap(2)
-        .right(&median(series), MEDIAN, Role::Accent)
+        .right(&median(series), columns.median, Role::Accent)
         .gap(2);
     if let Some(axis) = axis {
         row.left(&axis.bar(series), columns.bar, Role::Gauge).gap(1);
     }
     let (proved, role) = proofs(figures);
-    row.right(&count(figures), COUNT, Role::Text)
-        .gap(1)
-        .left(&proved, PROOFS, role);
+    row.right(&count(figures), columns.count, Role::Text)
+        .gap(2)
+        .left(&proved, columns.proofs, role);
     if columns.signs > 0 {
         row.gap(1);
         states(&mut row, figures);

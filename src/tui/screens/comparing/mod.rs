@@ -17,9 +17,7 @@ use super::super::format;
 use super::super::layout;
 use super::super::model::Model;
 use super::super::text;
-use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
-use super::super::widgets::row::Row;
 
 /// What is put beside one another, and in which order.
 pub(in super::super) struct Shown {
@@ -124,9 +122,6 @@ pub(in super::super) fn rows(model: &Model, session: &Session) -> usize {
 fn lines(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static>> {
     let mut rows = sentences::headline(ui, shown, width);
     if shown.times.is_empty() {
-        let mut row = Row::new(ui, width);
-        row.text("Nothing has been measured yet.", Role::Muted);
-        rows.push(row.line());
         rows.extend(sentences::remarks(ui, shown, width));
         return rows;
     }

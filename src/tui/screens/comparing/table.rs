@@ -12,6 +12,8 @@ use super::Shown;
 
 /// Blanks between columns.
 const GAP: usize = 2;
+/// Cells between the name and the first column: for a sign that there are columns before.
+const FRONT: usize = 3;
 /// Cells of a column at most.
 const MOST: usize = 26;
 
@@ -39,10 +41,10 @@ pub(super) fn lines(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static
     let name = shown
         .name_width(width)
         .max(titles.first().map_or(0, |title| text::width(title)));
-    // The first column that is shown, and how many fit from it on; two cells say that there is more.
+    // The first column that is shown, and how many fit from it on.
     let last = widths.len().saturating_sub(1);
     let left = 1 + ui.model.comparing.left.min(last.saturating_sub(1));
-    let mut room = width.saturating_sub(name + 2 * GAP);
+    let mut room = width.saturating_sub(name + FRONT + 1);
     let fits = |cells: &&usize| {
         let need = **cells + GAP;
         let fits = need <= room;
@@ -56,7 +58,7 @@ pub(super) fn lines(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static
     let mut head = Row::new(ui, width);
     let name_title = titles.first().map_or("", String::as_str);
     head.left(name_title, name, title_role(0, shown, sort))
-        .text(if more.0 { " <" } else { "  " }, Role::Key);
+        .text(if more.0 { " < " } else { "   " }, Role::Key);
     for at in columns() {
         let (title, cells) = (
             titles.get(at).map_or("", String::as_str),
@@ -72,7 +74,7 @@ pub(super) fn lines(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static
     for row in shown.order.iter().filter_map(|at| overview.rows.get(*at)) {
         let mut line = Row::new(ui, width);
         let label = row.first().map_or("", |cell| cell.text.as_str());
-        line.left(label, name, Role::Text).gap(GAP);
+        line.left(label, name, Role::Text).gap(FRONT);
         for at in columns() {
             let cells = width_of(&widths, at);
             match row.get(at) {

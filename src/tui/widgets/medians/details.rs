@@ -2,14 +2,14 @@
 
 use ratatui::text::Line;
 
-use crate::report::{Time, proofs};
+use crate::report::{Time, conditions, proofs};
 use crate::session::{Row as Figures, TimeColumn, range_holds_median};
 
 use super::super::super::text;
 use super::super::super::theme::Role;
 use super::super::super::times::label;
 use super::super::super::view::Ui;
-use super::super::figures::{conditions, median, range};
+use super::super::figures::{median, range};
 use super::super::row::Row;
 use super::values::tokens;
 
@@ -52,7 +52,7 @@ pub(super) fn lines(ui: Ui<'_>, times: &[Time], at: usize, width: usize) -> Vec<
     rows.collect()
 }
 
-/// `57 60 66 · median 60 ±1 s, 57–66, n = 3 · task clock`.
+/// `57 60 66 s · median 60 ±1 s of 3, 57–66 holds the true one with 75 % · task clock, …`.
 fn says(figures: &Figures, column: &TimeColumn) -> String {
     let series = &column.series;
     let tokens = tokens(figures, column);
@@ -67,10 +67,10 @@ fn says(figures: &Figures, column: &TimeColumn) -> String {
     if series.n() > 1 {
         let likely = range_holds_median(series.n()).unwrap_or_default() * 100.0;
         parts.push(format!(
-            "median {} s, {}, n = {}, which holds the true one with {:.0} %",
+            "median {} s of {}, {} holds the true one with {:.0} %",
             median(series),
-            range(series),
             series.n(),
+            range(series),
             likely.round().min(99.0)
         ));
     }

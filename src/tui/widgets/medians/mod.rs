@@ -15,7 +15,7 @@ use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
 use super::super::{format, layout};
 use super::row::Row;
-use table::Table;
+use table::{Table, shared_conditions};
 
 /// The pane.
 pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
@@ -26,8 +26,13 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let focus = if has_keys { cursor } else { current(ui) };
     let from = (focus + 1).saturating_sub(height);
     let hidden = format::below(ui.tally.rows.len(), height + from);
+    let shared_by_all = shared_conditions(&ui.tally.rows).filter(|text| !text.is_empty());
+    let title = match shared_by_all {
+        Some(conditions) => format!("Medians, seconds · {conditions}"),
+        None => "Medians, seconds".to_owned(),
+    };
     let titles = Titles {
-        left: "Medians, seconds",
+        left: &title,
         right: if shared { "b bytes" } else { "" },
         foot: hidden.trim_end_matches(" below"),
     };

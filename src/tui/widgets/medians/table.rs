@@ -2,14 +2,14 @@
 
 use ratatui::text::Line;
 
-use crate::report::Time;
+use crate::report::{Time, conditions};
 use crate::session::{Row as Figures, TimeColumn};
 
 use super::super::super::text;
 use super::super::super::theme::Role;
 use super::super::super::times::label;
 use super::super::super::view::Ui;
-use super::super::figures::{conditions, count, median, range, states};
+use super::super::figures::{count, median, range, states};
 use super::super::row::Row;
 use super::values::{self, Token};
 
@@ -21,6 +21,15 @@ const SIGNS: usize = 12;
 const CONDITIONS: usize = 12;
 /// Blanks between columns.
 const GAP: usize = 2;
+/// Fewer cells than these show hardly a value beside how many there are.
+const LEAST: usize = 14;
+
+/// The conditions of all rows, where these are the same.
+pub(super) fn shared_conditions(rows: &[Figures]) -> Option<String> {
+    let mut all = rows.iter().map(conditions);
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
+}
 
 /// A series as text.
 struct Cell {
@@ -93,8 +102,7 @@ impl Column {
             self.range = range;
             room -= range + GAP;
         }
-        // Fewer cells than these show nothing but how many there are.
-        if values > 0 && room >= values.min(8) + GAP {
+        if values > 0 && room >= values.min(LEAST) + GAP {
             self.values = values.min(room - GAP);
             room -= self.values + GAP;
         }
@@ -126,8 +134,12 @@ impl<'a> Table<'a> {
         let widest = |all: &[String]| all.iter().map(|text| text::width(text)).max();
         let name = widest(&labels).unwrap_or_default();
         let name = name.clamp(8, (width / 3).max(8));
-        let condition = widest(&conditions).unwrap_or_default().min(CONDITIONS);
-        let condition = if width >= 60 { condition } else { 0 };
+        let condition = match shared_conditions(rows) {
+            // Said once, in the title.
+            Some(_) => 0,
+            None if width < 60 => 0,
+            None => widest(&conditions).unwrap_or_default().min(CONDITIONS),
+        };
         let signs = rows.iter().map(|row| row.outcomes.len()).max();
         let end = COUNT + signs.unwrap_or_default().min(SIGNS) + 1;
         let front = name + if condition > 0 { condition + 1 } else { 0 };
