@@ -146,7 +146,8 @@ fn a_signal_gives_the_terminal_back_and_undoes() {
 #[test]
 fn a_replay_is_followed_to_its_end_and_compared() {
     let home = tempfile::tempdir().unwrap();
-    let args = ["replay", "recordings/files.jsonl", "--speed", "64"];
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings/files.jsonl");
+    let args = ["replay", file, "--speed", "64"];
     let mut screen = Screen::start(home.path(), &args, &[], (100, 30));
     screen.wait("c what came out");
     screen.keys("c");

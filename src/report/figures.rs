@@ -74,6 +74,11 @@ impl Scale {
         &self.unit
     }
 
+    /// What a figure is divided by to be in that unit.
+    pub(super) fn divisor(&self) -> f64 {
+        self.divide
+    }
+
     /// A figure without its unit. What a whole-second clock calls 0 is at most 1: `<=1`.
     #[must_use]
     pub fn bare(&self, value: f64) -> String {

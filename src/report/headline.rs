@@ -9,7 +9,7 @@ use crate::event::{EndState, Phase};
 use crate::session::{Outcome, Row, Series};
 
 use super::comparison::Comparison;
-use super::figures::Scale;
+use super::figures::{Scale, trim};
 use super::words::listed;
 use came_out::CameOut;
 
@@ -106,41 +106,33 @@ fn subject(compared: &Comparison) -> String {
 }
 
 fn what(rows: &[Row]) -> String {
-    let sizes: BTreeSet<u64> = rows
+    let sizes = rows
         .iter()
-        .flat_map(|row| row.subject_bytes.iter().copied())
-        .collect();
-    match (sizes.first(), sizes.last()) {
-        (Some(low), Some(high)) => {
-            let scale = Scale::of(&Series {
-                unit: "B".to_owned(),
-                values: vec![*high as f64],
-                ..Series::default()
-            });
-            let (low, high) = (scale.bare(*low as f64), scale.bare(*high as f64));
-            // Whole figures are written whole.
-            let short = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
-            let tidy = |text: &str| {
-                if text.contains('.') {
-                    short(text)
-                } else {
-                    text.to_owned()
-                }
-            };
-            if low == high {
-                format!("{} {}", tidy(&high), scale.unit())
-            } else {
-                format!("{}–{} {}", tidy(&low), tidy(&high), scale.unit())
-            }
-        }
-        _ => {
-            let subjects: BTreeSet<String> =
-                rows.iter().map(|row| row.subject.to_string()).collect();
-            match subjects.first() {
-                Some(one) if subjects.len() == 1 && one != ":" => one.clone(),
-                _ => "what they protect".to_owned(),
-            }
-        }
+        .flat_map(|row| row.subject_bytes.iter().copied());
+    let sizes: BTreeSet<u64> = sizes.collect();
+    if let (Some(low), Some(high)) = (sizes.first(), sizes.last()) {
+        return bytes(*low, *high);
+    }
+    let subjects: BTreeSet<String> = rows.iter().map(|row| row.subject.to_string()).collect();
+    match subjects.first() {
+        Some(one) if subjects.len() == 1 && one != ":" => one.clone(),
+        _ => "what they protect".to_owned(),
+    }
+}
+
+// `1 GiB`, `0.5–1 GiB`.
+fn bytes(low: u64, high: u64) -> String {
+    let scale = Scale::of(&Series {
+        unit: "B".to_owned(),
+        values: vec![high as f64],
+        ..Series::default()
+    });
+    let short = |bytes: u64| trim(bytes as f64 / scale.divisor(), 2);
+    let (low, high) = (short(low), short(high));
+    if low == high {
+        format!("{high} {}", scale.unit())
+    } else {
+        format!("{low}–{high} {}", scale.unit())
     }
 }
 

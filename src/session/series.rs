@@ -130,16 +130,23 @@ impl Series {
         if self.unit != "s" || runs.len() < 3 {
             return Vec::new();
         }
-        let is_far = |at: usize, value: f64| {
-            let others = runs.iter().enumerate().filter(|(other, _)| *other != at);
-            let (low, high) = others.fold((f64::MAX, f64::MIN), |(low, high), (_, (_, value))| {
-                (low.min(*value), high.max(*value))
-            });
+        let mut sorted: Vec<f64> = runs.iter().map(|(_, value)| *value).collect();
+        sorted.sort_by(f64::total_cmp);
+        let [lowest, second, ..] = sorted.as_slice() else {
+            return Vec::new();
+        };
+        let [.., before, highest] = sorted.as_slice() else {
+            return Vec::new();
+        };
+        let is_far = |value: f64| {
+            // The range of all others.
+            let low = if value <= *lowest { *second } else { *lowest };
+            let high = if value >= *highest { *before } else { *highest };
             let away = (low - value).max(value - high);
             away > 2.0 * (high - low) + 2.0 * self.resolution && away > 0.1 * low
         };
         let all = runs.iter().enumerate();
-        all.filter(|(at, (_, value))| (*at == 0 || runs.len() >= 4) && is_far(*at, *value))
+        all.filter(|(at, (_, value))| (*at == 0 || runs.len() >= 4) && is_far(*value))
             .map(|(_, run)| *run)
             .collect()
     }
@@ -223,6 +230,33 @@ mod tests {
         let mut series = of(&[1.0, 2.0, 9.0, 4.0]);
         series.runs = vec![0, 0, 0, 2];
         assert_eq!(series.by_run(), [(0, 2.0), (2, 4.0)]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_far_is_so_beside_all_others(
+            values in proptest::collection::vec(0_u8..60, 0..12), coarse in 0_u8..2
+        ) {
+            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+            let mut series = of(&values);
+            series.unit = "s".to_owned();
+            series.resolution = f64::from(coarse);
+            series.runs = (0..values.len()).collect();
+            let is_far = |at: usize| {
+                let mut others = values.clone();
+                let value = others.remove(at);
+                let low = others.iter().copied().fold(f64::MAX, f64::min);
+                let high = others.iter().copied().fold(f64::MIN, f64::max);
+                let away = (low - value).max(value - high);
+                let looked_at = values.len() >= if at == 0 { 3 } else { 4 };
+                looked_at
+                    && away > 2.0 * (high - low) + 2.0 * series.resolution
+                    && away > 0.1 * low
+            };
+            let expected: Vec<usize> = (0..values.len()).filter(|at| is_far(*at)).collect();
+            let found: Vec<usize> = series.far().into_iter().map(|(run, _)| run).collect();
+            proptest::prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]

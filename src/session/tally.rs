@@ -165,10 +165,9 @@ impl Row {
     #[must_use]
     pub fn held(&self) -> Option<&Series> {
         let known = |one: &&Series| one.n() > 0 && one.unit == "B";
-        let read = self.space.iter().filter(known);
+        let mut read = self.space.iter().filter(known);
         let mut told = self.space.iter().filter(known);
-        read.filter(|one| one.counts == Counts::Held)
-            .next_back()
+        read.rfind(|one| one.counts == Counts::Held)
             .or_else(|| told.find(|one| one.name.starts_with("held")))
     }
 

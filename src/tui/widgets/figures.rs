@@ -4,6 +4,7 @@ use crate::report::{Scale, counted};
 use crate::session::{Row as Figures, Series};
 
 use super::super::signs;
+use super::super::text;
 use super::super::theme::Role;
 use super::row::Row;
 
@@ -31,12 +32,38 @@ pub(crate) fn count(row: &Figures) -> String {
     counted(row)
 }
 
-/// A sign a run, in their order; what failed stays in sight.
+/// Runs that have a sign each; of more, those that are alike are counted.
+const SIGNS: usize = 8;
+
+/// A sign a run, in their order, `✓✓✗✓`; of many `9✓ 1✗ 4✓`. What failed stays in sight.
 pub(crate) fn states(row: &mut Row<'_>, figures: &Figures) {
-    for outcome in &figures.outcomes {
-        let sign = signs::of_outcome(*outcome);
-        row.text(sign.glyph, sign.role);
+    for (text, role) in signs(figures) {
+        row.text(&text, role);
     }
+}
+
+/// Cells that these take.
+pub(crate) fn states_width(figures: &Figures) -> usize {
+    let all = signs(figures);
+    all.iter().map(|(text, _)| text::width(text)).sum()
+}
+
+fn signs(figures: &Figures) -> Vec<(String, Role)> {
+    let is_long = figures.outcomes.len() > SIGNS;
+    let alike = figures.outcomes.chunk_by(|one, next| one == next);
+    alike
+        .enumerate()
+        .filter_map(|(at, some)| {
+            let sign = signs::of_outcome(*some.first()?);
+            let text = if is_long {
+                let gap = if at > 0 { " " } else { "" };
+                format!("{gap}{}{}", some.len(), sign.glyph)
+            } else {
+                sign.glyph.repeat(some.len())
+            };
+            Some((text, sign.role))
+        })
+        .collect()
 }
 
 /// How many runs are proved, of how many.

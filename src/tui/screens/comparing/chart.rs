@@ -8,13 +8,13 @@ use crate::session::{Row as Figures, Series};
 use super::super::super::text;
 use super::super::super::theme::Role;
 use super::super::super::view::Ui;
-use super::super::super::widgets::figures::{count, median, proofs, states};
+use super::super::super::widgets::figures::{count, median, proofs, states, states_width};
 use super::super::super::widgets::row::Row;
 use super::Shown;
 use super::axis::Axis;
 
-/// Signs of runs that are shown at most.
-const SIGNS: usize = 8;
+/// Cells of signs of runs at most.
+const SIGNS: usize = 14;
 
 /// Where the columns stand.
 struct Columns {
@@ -33,7 +33,7 @@ pub(super) fn lines(ui: Ui<'_>, shown: &Shown, times: &[Time], width: usize) -> 
     let rows = &shown.compared.rows;
     let is_odd = |row: &Figures| row.outcomes.iter().any(|outcome| !outcome.counts());
     let signs = if rows.iter().any(is_odd) {
-        let most = rows.iter().map(|row| row.outcomes.len()).max();
+        let most = rows.iter().map(states_width).max();
         most.unwrap_or_default().min(SIGNS) + 1
     } else {
         0

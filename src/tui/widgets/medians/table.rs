@@ -9,14 +9,14 @@ use super::super::super::text;
 use super::super::super::theme::Role;
 use super::super::super::times::label;
 use super::super::super::view::Ui;
-use super::super::figures::{count, median, range, states};
+use super::super::figures::{count, median, range, states, states_width};
 use super::super::row::Row;
 use super::values::{self, Token};
 
 /// Cells for how many runs counted.
 const COUNT: usize = 7;
-/// Signs of runs that are shown at most.
-const SIGNS: usize = 12;
+/// Cells of signs of runs at most.
+const SIGNS: usize = 14;
 /// Cells of the conditions at most.
 const CONDITIONS: usize = 12;
 /// Blanks between columns.
@@ -140,7 +140,7 @@ impl<'a> Table<'a> {
             None if width < 60 => 0,
             None => widest(&conditions).unwrap_or_default().min(CONDITIONS),
         };
-        let signs = rows.iter().map(|row| row.outcomes.len()).max();
+        let signs = rows.iter().map(states_width).max();
         let end = COUNT + signs.unwrap_or_default().min(SIGNS) + 1;
         let front = name + if condition > 0 { condition + 1 } else { 0 };
         let mut room = width.saturating_sub(front + end);
