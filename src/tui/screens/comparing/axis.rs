@@ -177,12 +177,12 @@ mod tests {
             let scale = axis.scale();
             prop_assert!(text::width(&scale) <= cells);
             // Each label begins where its figure is.
-            for (at, _) in scale.match_indices(|c: char| !c.is_whitespace()) {
-                if at > 0 && !scale[..at].ends_with(' ') {
-                    continue;
+            let mut at = 0;
+            for part in scale.split(' ') {
+                if let Ok(value) = part.parse() {
+                    prop_assert_eq!(axis.place(value), at);
                 }
-                let label = scale[at..].split_whitespace().next().unwrap();
-                prop_assert_eq!(axis.place(label.parse().unwrap()), at);
+                at += part.len() + 1;
             }
         }
     }
