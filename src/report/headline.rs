@@ -23,9 +23,11 @@ pub fn headline(compared: &Comparison) -> String {
         return "No run has begun.".to_owned();
     }
     let mut sentences = Vec::new();
-    sentences.push(match main_time(compared) {
-        Some(time) => format!("{}: {}.", subject(compared), outcomes(compared, &time)),
-        None => format!("{}: nothing has been measured yet.", subject(compared)),
+    let times = main_times(compared);
+    sentences.push(if times.is_empty() {
+        format!("{}: nothing has been measured yet.", subject(compared))
+    } else {
+        format!("{}: {}.", subject(compared), outcomes(compared, &times))
     });
     sentences.extend(proofs(compared));
     sentences.extend(ends(compared));
@@ -44,38 +46,47 @@ fn is_said_first(compared: &Comparison) -> bool {
     compared.is_over || compared.planned == 0
 }
 
-/// The time that a comparison is about: that of bringing back, which most rows have; where nothing
-/// is brought back, the first one.
+/// The times that a comparison is about: that of bringing back, which most rows have, then those
+/// of rows that bring back in another way. Where nothing is brought back, the first time.
 #[must_use]
-pub fn main_time(compared: &Comparison) -> Option<String> {
-    let mut all: Vec<(&Series, usize)> = Vec::new();
-    for time in compared.rows.iter().flat_map(|row| &row.times) {
-        let series = &time.series;
-        if !series.is_known() {
-            continue;
-        }
-        match all
-            .iter_mut()
-            .find(|(known, _)| known.title() == series.title())
-        {
-            Some((_, rows)) => *rows += 1,
-            None => all.push((series, 1)),
-        }
-    }
+pub fn main_times(compared: &Comparison) -> Vec<String> {
     let brings_back = |series: &Series| {
         series.phase == Some(Phase::Restore)
             || series.phase.is_none() && ["restore", "rollback"].contains(&series.name.as_str())
     };
-    let most = |of: &dyn Fn(&Series) -> bool| {
-        let mut found: Option<(&Series, usize)> = None;
-        for (series, rows) in all.iter().filter(|(series, _)| of(series)) {
-            if found.is_none_or(|(_, most)| *rows > most) {
-                found = Some((series, *rows));
-            }
-        }
-        found.map(|(series, _)| series.title())
+    let of_row = |row: &Row, of: &dyn Fn(&Series) -> bool| -> Vec<String> {
+        let known = row.times.iter().map(|time| &time.series);
+        let known = known.filter(|series| series.is_known() && of(series));
+        known.map(Series::title).collect()
     };
-    most(&brings_back).or_else(|| all.first().map(|(series, _)| series.title()))
+    let mut left: Vec<Vec<String>> = compared
+        .rows
+        .iter()
+        .map(|row| of_row(row, &brings_back))
+        .filter(|titles| !titles.is_empty())
+        .collect();
+    let mut all = Vec::new();
+    while let Some(title) = most_of(&left) {
+        left.retain(|titles| !titles.contains(&title));
+        all.push(title);
+    }
+    if all.is_empty() {
+        let rows = compared.rows.iter();
+        all.extend(rows.flat_map(|row| of_row(row, &|_| true)).next());
+    }
+    all
+}
+
+// The title that most rows have; of several the first.
+fn most_of(rows: &[Vec<String>]) -> Option<String> {
+    let count = |title: &String| rows.iter().filter(|titles| titles.contains(title)).count();
+    let all = rows.iter().flatten();
+    // The last one of the highest is taken, so from the end.
+    let all: Vec<&String> = all.collect();
+    all.into_iter()
+        .rev()
+        .max_by_key(|title| count(title))
+        .cloned()
 }
 
 // `3 ways to bring back 1 GiB on local, 4 times each`.
@@ -151,26 +162,32 @@ fn times(rows: &[Row]) -> String {
     }
 }
 
-// What came out on each machine: between machines nothing is said.
-fn outcomes(compared: &Comparison, time: &str) -> String {
+// What came out on each machine: between machines nothing is said, nor between times.
+fn outcomes(compared: &Comparison, times: &[String]) -> String {
     let machines = compared.machines();
-    let all = machines.iter().map(|rows| {
-        let says = CameOut::of(compared, rows, time).says();
+    if machines.len() > MOST_NAMES {
+        return format!("{} machines, each by itself below", machines.len());
+    }
+    let of_machine = |rows: &Vec<usize>| {
+        let all = times.iter().map(|time| CameOut::of(compared, rows, time));
+        let mut says: Vec<String> = all.filter_map(|out| out.says()).collect();
+        if says.is_empty() {
+            says.push(format!("no {} counts yet", listed(times)));
+        }
+        let says = says.join(", ");
         if machines.len() == 1 {
             return says;
         }
-        let hosts: Vec<String> = compared
-            .hosts(rows)
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let hosts = compared.hosts(rows).into_iter();
+        let hosts: Vec<String> = hosts.map(str::to_owned).collect();
         format!("on {} {says}", listed(&hosts))
-    });
-    let all: Vec<String> = all.collect();
-    if all.len() > MOST_NAMES {
-        return format!("{} machines, each by itself below", all.len());
-    }
-    all.join("; ")
+    };
+    let all: Vec<String> = machines.iter().map(of_machine).collect();
+    let apart = match times {
+        [_, _, ..] => format!("; {} are not the same and not compared", listed(times)),
+        _ => String::new(),
+    };
+    format!("{}{apart}", all.join("; "))
 }
 
 // Each run once: it may have a part in several series.

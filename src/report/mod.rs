@@ -25,7 +25,7 @@ use std::str::FromStr;
 use crate::session::Session;
 pub use comparison::Comparison;
 pub use figures::Scale;
-pub use headline::{headline, main_time};
+pub use headline::{headline, main_times};
 pub use overview::{Cell, Overview, Sort, overview};
 pub use story::story;
 pub use times::{Time, times};

@@ -45,13 +45,17 @@ impl<'a> CameOut<'a> {
         }
     }
 
-    pub fn says(&self) -> String {
-        let time = self.time;
+    /// Nothing where no row has a value that counts.
+    pub fn says(&self) -> Option<String> {
         match self.rows.as_slice() {
-            [] => return format!("no {time} counts yet"),
-            [(at, series)] => return self.alone(*at, series),
-            _ => {}
+            [] => None,
+            [(at, series)] => Some(self.alone(*at, series)),
+            _ => Some(self.beside_one_another()),
         }
+    }
+
+    fn beside_one_another(&self) -> String {
+        let time = self.time;
         let is_slower = |at: &usize| {
             let mut all = self.places();
             all.any(|other| self.beside(other, *at) == Beside::Faster)

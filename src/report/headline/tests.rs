@@ -79,6 +79,23 @@ fn one_method_alone_says_how_long_it_took() {
 }
 
 #[test]
+fn ways_that_bring_back_by_another_step_are_told_by_themselves() {
+    let mut story = story(&[("a", FAST), ("b", SLOW)]);
+    story.runs_of("snapshot", "h1", "rollback", Clock::Host, &[0.02, 0.03]);
+    let compared = compared(&story);
+    assert_eq!(main_times(&compared), ["restore", "rollback"]);
+    let text = headline(&compared);
+    assert!(
+        text.contains(
+            "a was the fastest in restore (1.000–1.200 s, next b with 5.000–5.300 s), snapshot took \
+             0.0250 s in rollback (median of 2, 0.0200–0.0300 s); restore and rollback are not the \
+             same and not compared."
+        ),
+        "{text}"
+    );
+}
+
+#[test]
 fn nothing_is_said_between_machines() {
     let mut story = story(&[("a", FAST)]);
     story.runs_of("a", "h2", "restore", Clock::Host, SLOW);

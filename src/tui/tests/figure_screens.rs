@@ -1,8 +1,10 @@
 //! Medians, bytes and the comparison at every size, in colour and without.
 
+use proptest::prelude::*;
+
 use super::super::model::{Model, Pane, Screen};
 use super::figures::{mishaps, pools, series, two_hosts, ways};
-use super::snapshot::{assert_screens, model};
+use super::snapshot::{assert_screens, draw, model, text};
 use super::watching_keys::press;
 use crate::session::Session;
 use crate::session::story::Story;
@@ -100,4 +102,35 @@ fn comparing_before_anything_is_measured() {
     let id = story.binding("files-tar", "h1");
     story.run(&id, "full");
     comparing("comparing-nothing", &story, "");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn every_size_keeps_its_frames(
+        size in (40_u16..220, 10_u16..70),
+        which in 0_usize..5,
+        keys in "[cszbjlhS]{0,12}",
+    ) {
+        let mut story = match which {
+            0 => mishaps(),
+            1 => pools(),
+            2 => ways(8, 3),
+            3 => two_hosts(),
+            _ => series(),
+        };
+        // Names that are wider than they are long.
+        if let Some(binding) = story.header.plan.bindings.first_mut() {
+            binding.method = "復元-テスト-e\u{301}".into();
+        }
+        let (mut model, session) = watching(&story, Pane::Medians);
+        model.size = size;
+        press(&mut model, &session, &keys);
+        let buffer = draw(&model, &session, size, "mono");
+        // Frames end in their column, whatever is in them.
+        for y in 1..size.1 - 1 {
+            let last = buffer[(size.0 - 1, y)].symbol();
+            prop_assert!("│╮╯ ".contains(last), "{last} at {y}:\n{}", text(&buffer));
+        }
+    }
 }

@@ -10,7 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use crate::report::{Comparison, Overview, Time, main_time, overview, times};
+use crate::report::{Comparison, Overview, Time, main_times, overview, times};
 use crate::session::{Session, Tally};
 
 use super::super::format;
@@ -42,9 +42,11 @@ impl Shown {
                 column.is_some_and(|column| column.series.is_known())
             })
         });
-        if let Some(main) = main_time(&compared) {
-            times.sort_by_key(|time| time.title() != main);
-        }
+        let main = main_times(&compared);
+        times.sort_by_key(|time| {
+            let place = main.iter().position(|title| title == time.title());
+            place.unwrap_or(usize::MAX)
+        });
         Self {
             compared,
             overview,

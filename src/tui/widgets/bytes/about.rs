@@ -40,7 +40,7 @@ pub(super) fn about(ui: Ui<'_>, item: &Item<'_>) -> String {
         Item::Back(pool) => {
             let (taken, back) = came_back(pool);
             format!(
-                "{} more were taken than at first; {} of these are free again",
+                "{} more were taken than at first, by this session and by others; {} are free again",
                 format::bytes(taken),
                 format::bytes(back)
             )

@@ -87,7 +87,8 @@ pub(super) fn items<'a>(model: &Model, session: &'a Session) -> Vec<Item<'a>> {
     }));
     for pool in session.pools.iter() {
         all.push(Item::Pool(pool));
-        if came_back(pool).0 > Bytes(0) {
+        // Nothing yet is no news while it was not looked at again.
+        if came_back(pool).1 > Bytes(0) {
             all.push(Item::Back(pool));
         }
     }
