@@ -267,7 +267,13 @@ fn says(runs: &[&RunSummary]) -> String {
     let mut seconds: Vec<f64> = good.filter_map(|run| run.seconds).collect();
     seconds.sort_by(f64::total_cmp);
     if let (Some(low), Some(high)) = (seconds.first(), seconds.last()) {
-        parts.push(format!("{} s a run", format::range(*low, *high, 0.1)));
+        let (low, high) = (format::figure(*low, 0.1), format::figure(*high, 0.1));
+        let range = if low == high {
+            low
+        } else {
+            format!("{low}–{high}")
+        };
+        parts.push(format!("{range} s a run"));
     }
     let stored = runs.iter().filter_map(|run| run.copies.stored).max();
     if let Some(stored) = stored {
