@@ -10,8 +10,10 @@ mod json;
 mod layout;
 mod markdown;
 mod sheet;
+mod stamps;
 mod story;
 mod table;
+mod transcript;
 mod words;
 
 use std::fmt;
@@ -19,7 +21,9 @@ use std::str::FromStr;
 
 use crate::session::Session;
 pub use figures::Scale;
+pub use stamps::Stamps;
 pub use story::story;
+pub use transcript::{Saved, Wanted, save};
 
 /// Width of a table where nobody says how wide the terminal is.
 pub const WIDTH: usize = 100;

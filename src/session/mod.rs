@@ -23,7 +23,7 @@ use crate::event::{
 };
 
 pub use ledger::{Ledger, Left, LeftState};
-pub use log::{Direction, LogLine, LogStore, MOST_BYTES};
+pub use log::{Lines, LogLine, LogStore, MOST_BYTES};
 pub use series::{Series, median, range_holds_median};
 pub use tally::{Row, Tally, TimeColumn, space_figures};
 pub use text::{clean, is_unsafe};

@@ -4,6 +4,7 @@ pub(super) mod comparing;
 mod dialog;
 mod help;
 mod notes;
+mod palette;
 pub(super) mod picking;
 mod settings;
 pub(super) mod watching;
@@ -44,6 +45,9 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
                 settings::draw(ui, buffer, picked, *at);
                 None
             }
+            Layer::Palette(palette) => Some(palette::draw(ui, buffer, palette)),
+            // The line is marked where it stands.
+            Layer::Copying(_) => None,
             Layer::Dialog(dialog) => {
                 dialog::draw(ui, buffer, dialog);
                 None

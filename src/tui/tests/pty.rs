@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::{mpsc, watch};
 
 use super::super::app::drive;
+use super::super::keys::Keymap;
 use super::super::message::{Effect, Message};
 use super::super::theme::{ColorWhen, Theme, choose};
 use super::super::{Channels, Feed, Start, Terminal, run};
@@ -74,6 +75,8 @@ async fn dashboard(mode: &str) -> Result<super::super::Ended, super::super::TuiE
         theme: Theme::load(choose(has_color, None), &[]).unwrap(),
         zone: super::snapshot::utc(),
         offer: Some(offer()),
+        keys: Keymap::default(),
+        mouse: mode != "no-mouse",
     };
     let channels = Channels {
         messages: from_engine,
