@@ -21,7 +21,7 @@ use std::str::FromStr;
 
 use crate::session::Session;
 pub use figures::Scale;
-pub use stamps::Stamps;
+pub use stamps::{Stamped, Stamps};
 pub use story::story;
 pub use transcript::{Saved, Wanted, save};
 

@@ -12,8 +12,23 @@ pub enum Stamps {
     OfDay,
     /// How long its step had been going on.
     SinceBegin,
+    /// How long after the line before it: where the time goes.
+    SinceLast,
     /// Nothing.
     Off,
+}
+
+/// When a line came, counted from the session's begin.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stamped {
+    /// The line.
+    pub came: Nanos,
+    /// The line before it, of the same step.
+    pub last: Option<Nanos>,
+    /// The step.
+    pub began: Nanos,
+    /// The session's begin, where its time of day is known.
+    pub start: Option<DateTime<Utc>>,
 }
 
 impl Stamps {
@@ -25,25 +40,26 @@ impl Stamps {
     pub fn next(self) -> Self {
         match self {
             Self::OfDay => Self::SinceBegin,
-            Self::SinceBegin => Self::Off,
+            Self::SinceBegin => Self::SinceLast,
+            Self::SinceLast => Self::Off,
             Self::Off => Self::OfDay,
         }
     }
 
-    /// The stamp of a line that came at `came`, in a step that began at `began`, both counted from
-    /// the session's begin at `start`; since that begin where its time of day is not known.
+    /// The stamp of a line.
     #[must_use]
-    pub fn of(
-        self,
-        came: Nanos,
-        began: Nanos,
-        start: Option<DateTime<Utc>>,
-        zone: FixedOffset,
-    ) -> String {
+    pub fn of(self, line: Stamped, zone: FixedOffset) -> String {
+        let Stamped {
+            came,
+            last,
+            began,
+            start,
+        } = line;
         let since = |began: Nanos| format!("{:>1$}", stopwatch(came, began), Self::WIDTH);
         match self {
             Self::Off => String::new(),
             Self::SinceBegin => since(began),
+            Self::SinceLast => since(last.unwrap_or(began)),
             Self::OfDay => {
                 let offset = i64::try_from(came.0)
                     .ok()
@@ -88,14 +104,25 @@ mod tests {
         let start = DateTime::from_timestamp(1_790_000_000, 0);
         let (zone, began) = (Utc.fix(), Nanos(5_000_000_000));
         let of = |stamps: Stamps, seconds: f64| {
-            stamps.of(Nanos((seconds * 1e9) as u64), began, start, zone)
+            let line = Stamped {
+                came: Nanos((seconds * 1e9) as u64),
+                last: Some(Nanos(40_000_000_000)),
+                began,
+                start,
+            };
+            stamps.of(line, zone)
         };
         assert_eq!(of(Stamps::OfDay, 41.203), "14:14:01.203");
         assert_eq!(of(Stamps::SinceBegin, 46.203), "     +41.203");
         assert_eq!(of(Stamps::SinceBegin, 130.5), "   +2:05.500");
         assert_eq!(of(Stamps::SinceBegin, 3730.5), "+1:02:05.500");
         assert_eq!(of(Stamps::Off, 1.0), "");
-        let unknown = Stamps::OfDay.of(Nanos(1_500_000_000), began, None, zone);
+        assert_eq!(of(Stamps::SinceLast, 46.203), "      +6.203");
+        let line = Stamped {
+            came: Nanos(1_500_000_000),
+            ..Stamped::default()
+        };
+        let unknown = Stamps::OfDay.of(line, zone);
         assert_eq!(unknown, "      +1.500");
     }
 }

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use chrono::FixedOffset;
+use chrono::{DateTime, FixedOffset, Utc};
 
 use crate::event::{
     Event, Header, LogChunk, Nanos, PlannedCommand, RunId, RunState, StepId, StepState, Stream,
@@ -14,7 +14,7 @@ use crate::event::{
 use crate::recording::Reader;
 use crate::session::{Lines, clean};
 
-use super::Stamps;
+use super::{Stamped, Stamps};
 
 /// A longer line is cut.
 const MOST: usize = 1 << 20;
@@ -134,6 +134,10 @@ impl Head {
         }
     }
 
+    fn start(&self) -> Option<DateTime<Utc>> {
+        self.header.as_ref().map(|header| header.started)
+    }
+
     /// Whether an event is written down.
     fn is_wanted(&self, event: &Event, wanted: &Wanted) -> bool {
         let step = match &event.what {
@@ -191,6 +195,8 @@ struct Page {
     zone: FixedOffset,
     lines: u64,
     streams: BTreeMap<(StepId, Stream), Lines>,
+    /// When the last line of each step came.
+    last: BTreeMap<StepId, Nanos>,
     /// The step whose lines were written last.
     step: Option<StepId>,
 }
@@ -209,6 +215,7 @@ impl Page {
                         zone: wanted.zone,
                         lines: 0,
                         streams: BTreeMap::new(),
+                        last: BTreeMap::new(),
                         step: None,
                     };
                     page.begin(head).map_err(|why| page.failed(&why))?;
@@ -275,11 +282,14 @@ impl Page {
         }
         self.of_step(head, step)?;
         let began = head.steps.get(step).and_then(|step| step.at);
-        let start = head.header.as_ref().map(|header| header.started);
-        for (at, line) in lines {
-            let stamp = self
-                .stamps
-                .of(at, began.unwrap_or_default(), start, self.zone);
+        for (came, line) in lines {
+            let stamped = Stamped {
+                came,
+                last: self.last.insert(step.clone(), came),
+                began: began.unwrap_or_default(),
+                start: head.start(),
+            };
+            let stamp = self.stamps.of(stamped, self.zone);
             let gap = if stamp.is_empty() { "" } else { "  " };
             writeln!(self.out, "{stamp}{gap}{line}")?;
             self.lines += 1;
@@ -297,10 +307,13 @@ impl Page {
             return Ok(());
         };
         let (name, host) = (clean(&step.planned.name), clean(&step.planned.host));
-        let start = head.header.as_ref().map(|header| header.started);
-        let began = step.at.map_or_else(String::new, |at| {
-            let at = Stamps::OfDay.of(at, Nanos::default(), start, self.zone);
-            format!(", began {}", at.trim())
+        let began = step.at.map_or_else(String::new, |came| {
+            let stamped = Stamped {
+                came,
+                start: head.start(),
+                ..Stamped::default()
+            };
+            format!(", began {}", Stamps::OfDay.of(stamped, self.zone).trim())
         });
         writeln!(self.out, "\n# {name} on {host}{began}")?;
         for line in step.planned.command.trim_end().lines() {
@@ -342,3 +355,6 @@ fn create(folder: &Path, name: &str) -> io::Result<(PathBuf, File)> {
     }
     Err(io::Error::from(io::ErrorKind::AlreadyExists))
 }
+
+#[cfg(test)]
+mod tests;

@@ -273,7 +273,7 @@ pub fn log_page(model: &Model, session: &Session) -> Page {
 pub fn page_in(model: &Model, lines: Rect) -> Page {
     let time = match model.watching.log.times {
         Stamps::Off => 0,
-        Stamps::OfDay | Stamps::SinceBegin => TIME,
+        Stamps::OfDay | Stamps::SinceBegin | Stamps::SinceLast => TIME,
     };
     let width = usize::from(lines.width).saturating_sub(time).max(1);
     Page {

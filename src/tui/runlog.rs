@@ -333,6 +333,28 @@ impl<'a> RunLog<'a> {
         self.steps.clone().map(|step| self.len_of(step)).sum()
     }
 
+    /// How many there would be without a filter.
+    #[must_use]
+    pub fn unfiltered(&self) -> u64 {
+        let all = Self {
+            only: None,
+            ..self.clone()
+        };
+        all.len()
+    }
+
+    /// When the line before a line of output came, of the same step, whether it is shown or not.
+    #[must_use]
+    pub fn came_before(&self, at: At) -> Option<Nanos> {
+        let step = self.run.steps.get(at.step)?;
+        let index = at.line.checked_sub(2 + self.dropped(at.step))?;
+        let line = self
+            .session
+            .log
+            .line(&step.step, usize::try_from(index).ok()?)?;
+        Some(line.at)
+    }
+
     /// How many lines come after this one.
     #[must_use]
     pub fn below(&self, at: At) -> u64 {

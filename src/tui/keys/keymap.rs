@@ -97,6 +97,14 @@ impl Keymap {
         rows
     }
 
+    /// The first key of an action anywhere, by name; empty where it has none.
+    #[must_use]
+    pub fn any(&self, action: Action) -> String {
+        let mut rows = self.rows.iter().filter(|row| row.bind.action == action);
+        rows.find_map(|row| row.keys.first())
+            .map_or_else(String::new, Chord::to_string)
+    }
+
     /// The first key of an action, by name, in the contexts given; empty where it has none.
     #[must_use]
     pub fn name(&self, contexts: &[Context], action: Action) -> String {

@@ -62,6 +62,7 @@ pub const KEYS: &[Bind] = &[
 
     bind(Context::Steps, Action::Open, &[ENTER], "the log of the step in full screen", "log of the step"),
 
+    bind(Context::Log, Action::Search, &[key('/')], "search the log", "search"),
     bind(Context::Log, Action::FilterLog, &[key('&')], "show only lines with a text; all of them where it is empty", "filter"),
     bind(Context::Log, Action::Copy, &[key('y')], "copy a line, a match, the command or all of it", "copy"),
     bind(Context::Log, Action::Save, &[key('s')], "save the whole log of the step or run to a file", "save"),
@@ -94,7 +95,7 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Watching, Action::Zoom, &[key('z')], "show the pane alone, or all", "zoom"),
     bind(Context::Watching, Action::Swap, &[key('b')], "to the medians, or to the bytes", "bytes"),
     bind(Context::Watching, Action::Wrap, &[key('w')], "wrap long lines of the log, or not", ""),
-    bind(Context::Watching, Action::Timestamps, &[key('t')], "in front of the log's lines: time of day, time since the step began, nothing", ""),
+    bind(Context::Watching, Action::Timestamps, &[key('t')], "before the log's lines: time of day, since the step began, since the line before, nothing", ""),
     bind(Context::Watching, Action::PreviousRun, &[key('[')], "look at the run before", ""),
     bind(Context::Watching, Action::NextRun, &[key(']')], "look at the next run", ""),
     bind(Context::Watching, Action::Back, &[ESC], "all panes; clear search and filter; back to the run that goes on", ""),

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
+use super::super::keys::Bound;
 use super::super::layout;
 use super::super::model::Palette;
 use super::super::palette::shown;
@@ -13,8 +14,8 @@ use super::super::view::{Titles, Ui};
 use super::super::widgets::row::Row;
 use super::over;
 
-/// Cells for the names of actions, and for those of their keys.
-const COLUMNS: (usize, usize) = (16, 16);
+/// Most cells for the names of actions, and for those of their keys.
+const MOST: (usize, usize) = (20, 16);
 
 /// Gives the cursor's place.
 pub(super) fn draw(ui: Ui<'_>, buffer: &mut Buffer, palette: &Palette) -> Position {
@@ -35,18 +36,20 @@ pub(super) fn draw(ui: Ui<'_>, buffer: &mut Buffer, palette: &Palette) -> Positi
     typed.text(": ", Role::Key).text(&window, Role::Text);
     let first = Rect { height: 1, ..inner };
     ui.line(first, buffer, &typed.line());
+    let widest = |cells: &dyn Fn(&Bound) -> usize| rows.iter().map(cells).max().unwrap_or_default();
+    let name = widest(&|row| row.bind.action.name().len()).min(MOST.0);
+    let keys = widest(&|row| text::width(&row.names())).min(MOST.1.min(width / 4));
     let list = layout::palette_rows(ui.model);
     let lines: Vec<Line<'_>> = rows
         .iter()
         .enumerate()
         .map(|(here, row)| {
             let mut line = Row::new(ui, width);
-            let names = row.names();
             line.text(if here == at { "▸ " } else { "  " }, Role::Accent)
-                .left(row.bind.action.name(), COLUMNS.0, Role::Text)
-                .gap(1)
-                .left(&names, COLUMNS.1.min(width / 4), Role::Key)
-                .gap(1)
+                .left(row.bind.action.name(), name, Role::Text)
+                .gap(2)
+                .left(&row.names(), keys, Role::Key)
+                .gap(2)
                 .text(row.bind.help, Role::Muted);
             if here == at {
                 line.line_in(ui.style(Role::Selection))

@@ -125,11 +125,7 @@ fn a_search_goes_to_what_it_found_and_on() {
     let (tale, mut model) = with_lines(50);
     press(&mut model, &tale.session, "/LINE 1<bs>1<enter>");
     assert!(
-        model
-            .say
-            .as_ref()
-            .unwrap()
-            .contains("is not in the log"),
+        model.say.as_ref().unwrap().contains("is not in the log"),
         "a capital letter counts"
     );
     press(&mut model, &tale.session, "/<c-u>line 1<enter>");

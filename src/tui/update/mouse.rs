@@ -3,16 +3,21 @@
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
+use ratatui::widgets::Block;
 
-use crate::session::Session;
+use crate::event::RunId;
+use crate::session::{RunStage, RunView, Session, Tally};
 
 use super::super::keys::{Action, Context};
 use super::super::layout;
 use super::super::message::Effect;
 use super::super::model::{Layer, Model, Pane, PickPane, Screen};
 use super::super::palette;
-use super::super::runlog::RunLog;
-use super::{act, log, watching};
+use super::super::runlog::{At, RunLog};
+use super::super::screens::dialog;
+use super::super::view::Ui;
+use super::super::widgets::{plan, steps};
+use super::{act, copying, log};
 
 /// Rows that a turn of the wheel moves by.
 const WHEEL: usize = 3;
@@ -83,19 +88,144 @@ fn wheel(model: &mut Model, session: &Session, at: Position, action: Action) -> 
 }
 
 fn click(model: &mut Model, session: &Session, at: Position) {
-    match model.layers.last_mut() {
-        Some(Layer::Palette(_)) => {
-            let rows = layout::palette_rows(model);
-            if let Some(Layer::Palette(known)) = model.layers.last() {
-                let len = palette::shown(model, session, known).len();
-                if let Some(row) = row_at(rows, known.at.min(len.saturating_sub(1)), len, at)
-                    && let Some(Layer::Palette(palette)) = model.layers.last_mut()
-                {
-                    palette.at = row;
-                }
+    match model.layers.last() {
+        Some(Layer::Palette(known)) => {
+            let len = palette::shown(model, session, known).len();
+            let cursor = known.at.min(len.saturating_sub(1));
+            let row = row_at(layout::palette_rows(model), cursor, len, at);
+            if let (Some(row), Some(Layer::Palette(palette))) = (row, model.layers.last_mut()) {
+                palette.at = row;
             }
         }
-        _ => {}
+        Some(Layer::Dialog(dialog)) => {
+            let places = dialog::choices(model, dialog);
+            let choice = places.iter().position(|place| place.contains(at));
+            if let (Some(choice), Some(Layer::Dialog(dialog))) = (choice, model.layers.last_mut()) {
+                dialog.at = choice;
+            }
+        }
+        Some(Layer::Copying(_)) => {
+            let line = line_at(model, session, at);
+            if let (Some(line), Some(Layer::Copying(copying))) = (line, model.layers.last_mut()) {
+                copying.at = line;
+            }
+        }
+        Some(_) => {}
+        None => match model.screen {
+            Screen::Watching => watching(model, session, at),
+            Screen::Picking => picking(model, at),
+            Screen::Comparing => {}
+        },
+    }
+}
+
+fn watching(model: &mut Model, session: &Session, at: Position) {
+    let Some(pane) = pane_at(model, session, at) else {
+        return;
+    };
+    let had_keys = model.watching.pane == pane;
+    let step = step_at(model, session, at);
+    let run = run_at(model, session, at);
+    if !had_keys {
+        super::watching::enter(model, pane);
+    }
+    if let Some((run, step)) = step {
+        super::watching::choose(model, run, step);
+    }
+    if let Some(run) = run {
+        super::watching::look_at(model, session, run);
+    }
+    // The first click only says which pane is meant.
+    if pane == Pane::Log
+        && had_keys
+        && let Some(line) = line_at(model, session, at)
+    {
+        copying::begin(model, session);
+        if let Some(Layer::Copying(copying)) = model.layers.last_mut() {
+            copying.at = line;
+        }
+    }
+}
+
+/// The step under the pointer.
+fn step_at(model: &Model, session: &Session, at: Position) -> Option<(RunId, usize)> {
+    let tally = Tally::of(session);
+    let ui = Ui {
+        model,
+        session,
+        tally: &tally,
+    };
+    let areas = layout::watching(model, session).steps;
+    let runs = layout::beside(model, session);
+    areas.into_iter().zip(runs).find_map(|(area, run)| {
+        let step = steps::step_at(ui, area, run, at)?;
+        Some((run.run.clone(), step))
+    })
+}
+
+/// The run under the pointer, by its place among all: of the method in a row of the plan the one
+/// that began last, or the first that is to come.
+fn run_at(model: &Model, session: &Session, at: Position) -> Option<usize> {
+    let tally = Tally::default();
+    let ui = Ui {
+        model,
+        session,
+        tally: &tally,
+    };
+    let area = layout::watching(model, session).plan?;
+    let binding = plan::binding_at(ui, area, at)?;
+    let mut runs = session.runs.iter().enumerate();
+    let is_of = |run: &RunView| run.binding == binding;
+    let began = |run: &RunView| is_of(run) && run.state != RunStage::Queued;
+    runs.clone()
+        .rev()
+        .find(|(_, run)| began(run))
+        .or_else(|| runs.find(|(_, run)| is_of(run)))
+        .map(|(place, _)| place)
+}
+
+/// The line of the log under the pointer.
+fn line_at(model: &Model, session: &Session, at: Position) -> Option<At> {
+    let area = layout::watching(model, session).area(Pane::Log)?;
+    let run = model.log_run(session)?;
+    let lines = layout::log_parts(model, area, Some(run)).lines;
+    if !lines.contains(at) || run.steps.is_empty() {
+        return None;
+    }
+    let log = RunLog::seen(session, run, &model.watching.log);
+    let page = layout::log_page(model, session);
+    let top = log::top(model, session, &log);
+    let line = log.down(top, usize::from(at.y - lines.y), page.wrap);
+    Some(At { row: 0, ..line })
+}
+
+fn picking(model: &mut Model, at: Position) {
+    let Some(pane) = pick_pane_at(model, at) else {
+        return;
+    };
+    let areas = layout::picking(model);
+    let picking = &mut model.picking;
+    picking.pane = pane;
+    match pane {
+        PickPane::Hosts => {
+            let len = picking.offer.as_ref().map_or(0, |offer| offer.hosts.len());
+            let rows = Block::bordered().inner(areas.hosts);
+            if let Some(row) = row_at(rows, picking.host, len, at)
+                && row != picking.host
+            {
+                picking.host = row;
+                picking.method = 0;
+                picking.scroll = 0;
+            }
+        }
+        PickPane::Methods => {
+            let rows = Block::bordered().inner(areas.methods);
+            if let Some(row) = row_at(rows, picking.method, picking.shown().len(), at) {
+                picking.method = row;
+                picking.scroll = 0;
+            }
+        }
+        PickPane::Preview => {}
     }
 }
 

@@ -242,7 +242,7 @@ fn look(model: &mut Model, session: &Session, forward: bool) {
     look_at(model, session, to);
 }
 
-fn look_at(model: &mut Model, session: &Session, to: usize) {
+pub(super) fn look_at(model: &mut Model, session: &Session, to: usize) {
     let Some(run) = session.runs.get(to) else {
         return;
     };
@@ -295,7 +295,12 @@ fn steps(model: &mut Model, session: &Session, page: usize, action: Action) {
     };
     let at = model.watching.step.unwrap_or_else(|| moving(run));
     let to = picking::moved(at, run.steps.len(), page, action);
-    let id: RunId = run.run.clone();
+    let run = run.run.clone();
+    choose(model, run, to);
+}
+
+/// Puts the cursor on a step; the log goes along.
+pub(super) fn choose(model: &mut Model, id: RunId, to: usize) {
     model.watching.step = Some(to);
     model.watching.log.hit = None;
     model.watching.log.top = Some((

@@ -101,7 +101,7 @@ fn prompt(ui: Ui<'_>, entry: &Entry) -> String {
 fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
     let contexts = ui.model.contexts(ui.session);
     let bounds = ui.model.keys.here(&contexts);
-    let mut shown: Vec<(String, String)> = Vec::new();
+    let mut shown: Vec<(Context, String, String)> = Vec::new();
     let mut help = None;
     for (at, bound) in bounds.iter().enumerate() {
         let Some(key) = bound.keys.first().filter(|_| !bound.bind.bar.is_empty()) else {
@@ -119,18 +119,20 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
         if bound.bind.action == Action::Help {
             help = Some((name, label));
         } else {
-            shown.push((name, label));
+            shown.push((bound.bind.context, name, label));
         }
     }
-    // What one came here for is never cut off.
-    shown.sort_by_key(|(name, _)| name != "Enter");
-    let need = |(name, label): &(String, String)| text::width(name) + 1 + text::width(label) + 3;
-    let reserved = help.as_ref().map_or(0, need);
-    for item in &shown {
-        if need(item) + reserved <= row.room() {
-            row.text(&item.0, Role::Key)
+    // What one came here for is never cut off: what Enter does, and what stops a run.
+    let is_session =
+        |context: &Context| matches!(context, Context::Live | Context::Over | Context::Replay);
+    shown.sort_by_key(|(context, name, _)| (name != "Enter", !is_session(context)));
+    let need = |name: &str, label: &str| text::width(name) + 1 + text::width(label) + 3;
+    let reserved = help.as_ref().map_or(0, |(name, label)| need(name, label));
+    for (_, name, label) in &shown {
+        if need(name, label) + reserved <= row.room() {
+            row.text(name, Role::Key)
                 .gap(1)
-                .text(&item.1, Role::Muted)
+                .text(label, Role::Muted)
                 .gap(3);
         }
     }

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::event::Stream;
-use crate::report::Stamps;
+use crate::report::{Stamped, Stamps};
 use crate::session::{RunStage, RunView, StepView};
 
 use super::super::found::Found;
@@ -125,7 +125,12 @@ fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At) -> String {
         };
         parts.push(format!("{} {count}", typed("/", found)));
     }
-    let lines = format!("{} lines", format::many(log.len()));
+    let all = log.unfiltered();
+    let lines = if view.filter.is_some() {
+        format!("{} of {} lines", format::many(log.len()), format::many(all))
+    } else {
+        format!("{} lines", format::many(all))
+    };
     let follow = ui.model.keys.name(&[Context::Watching], Action::Follow);
     if view.top.is_none() {
         parts.push("following".to_owned());
@@ -148,8 +153,10 @@ fn age(ui: Ui<'_>, run: &RunView, page: Page) -> String {
     if view.left > 0 && page.wrap.is_none() {
         parts.push(format!("from column {}", view.left + 1));
     }
-    if view.times == Stamps::SinceBegin {
-        parts.push("since the step began".to_owned());
+    match view.times {
+        Stamps::SinceBegin => parts.push("since the step began".to_owned()),
+        Stamps::SinceLast => parts.push("since the line before".to_owned()),
+        Stamps::OfDay | Stamps::Off => {}
     }
     let alone = view.alone_in(run);
     let is_shown = |step: usize| alone.is_none_or(|alone| alone == step);
@@ -189,7 +196,7 @@ fn rows(
             None => {
                 let left = ui.model.watching.log.left;
                 let part = window(&styled, left, page.width);
-                let line = with_time(ui, run, here, log.entry(here), true, part);
+                let line = with_time(ui, run, log, here, true, part);
                 rows.push(marked(ui, here, line));
             }
             Some(width) => {
@@ -198,7 +205,7 @@ fn rows(
                     let to = from + part.len();
                     if row >= here.row && rows.len() < page.height {
                         let part = slice(&styled, from, to);
-                        let line = with_time(ui, run, here, log.entry(here), row == 0, part);
+                        let line = with_time(ui, run, log, here, row == 0, part);
                         rows.push(marked(ui, here, line));
                     }
                     from = to;
@@ -304,24 +311,28 @@ fn marked(ui: Ui<'_>, at: At, line: Line<'static>) -> Line<'static> {
 fn with_time(
     ui: Ui<'_>,
     run: &RunView,
+    log: &RunLog<'_>,
     at: At,
-    entry: Option<Entry<'_>>,
     is_first: bool,
     part: Vec<Span<'static>>,
 ) -> Line<'static> {
     let mut line = Line::default();
-    let came = match entry.filter(|_| is_first) {
+    let came = match log.entry(at).filter(|_| is_first) {
         Some(Entry::Command { at: came, .. }) => came,
         Some(Entry::Line { at: came, .. }) => Some(came),
         _ => None,
     };
     let times = ui.model.watching.log.times;
     if times != Stamps::Off {
-        let step = run.steps.get(at.step);
-        let began = step.and_then(|step| step.started).unwrap_or_default();
-        let start = ui.session.header.as_ref().map(|header| header.started);
         let time = came.map_or_else(String::new, |came| {
-            times.of(came, began, start, ui.model.zone)
+            let step = run.steps.get(at.step);
+            let stamped = Stamped {
+                came,
+                last: log.came_before(at),
+                began: step.and_then(|step| step.started).unwrap_or(came),
+                start: ui.session.header.as_ref().map(|header| header.started),
+            };
+            times.of(stamped, ui.model.zone)
         });
         let style = ui.style(Role::LogTime);
         line.push_span(Span::styled(text::left(&time, layout::TIME), style));
