@@ -191,12 +191,13 @@ fn the_next_folder_is_taken_where_the_first_takes_none() {
     assert!(why.contains("no folder"), "{why}");
 }
 
+/// An empty line takes 14 bytes in memory, and one here.
+const LINES: usize = 5_000_000;
+
 #[test]
 fn what_memory_keeps_no_more_is_saved_too() {
     let folder = tempfile::tempdir().unwrap();
     let mut tape = Tape::new();
-    // An empty line takes 14 bytes in memory, and one here.
-    const LINES: usize = 5_000_000;
     tape.print(1.5, "s1", "the very first\n");
     for _ in 0..LINES / 50_000 {
         tape.print(2.0, "s1", &"\n".repeat(50_000));

@@ -193,7 +193,7 @@ fn far_to_the_side_and_back() {
 fn times_say_when_how_far_and_how_long() {
     let (tale, mut model, _) = restoring(5);
     press(&mut model, &tale.session, "<enter>");
-    assert!(seen(&model, &tale.session).contains(":"));
+    assert!(seen(&model, &tale.session).contains("14:1"));
     press(&mut model, &tale.session, "t");
     assert!(seen(&model, &tale.session).contains("+0.625  cluster 4"));
     press(&mut model, &tale.session, "t");

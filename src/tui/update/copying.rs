@@ -47,7 +47,7 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
         return Vec::new();
     };
     let taken = match action {
-        Action::CopyLine => line(model, session, run, copying.at),
+        Action::CopyLine => Ok(line(model, session, run, copying.at)),
         Action::CopyMatch => found(model, session, run, copying.at),
         Action::CopyCommand => command(run, copying.at),
         Action::CopyLog => whole(model, session, run, copying.at),
@@ -132,11 +132,11 @@ fn mark(model: &mut Model, session: &Session, copying: Copying, action: Action) 
 /// What is copied, and what it is called.
 type Taken = Result<(String, String), String>;
 
-fn line(model: &Model, session: &Session, run: &RunView, at: At) -> Taken {
+fn line(model: &Model, session: &Session, run: &RunView, at: At) -> (String, String) {
     let log = RunLog::seen(session, run, &model.watching.log);
     let line = log.text(log.clamp(at));
     let what = format!("the line, {}", characters(&line));
-    Ok((line, what))
+    (line, what)
 }
 
 fn found(model: &Model, session: &Session, run: &RunView, at: At) -> Taken {

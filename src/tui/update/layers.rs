@@ -151,12 +151,12 @@ fn accept(model: &mut Model, session: &Session) -> Vec<Effect> {
     match entry.purpose.clone() {
         Purpose::Search(syntax) => {
             if let Err(why) = log::search(model, session, &text, syntax) {
-                wrong(model, entry, why);
+                wrong(model, entry, &why);
             }
         }
         Purpose::FilterLog(syntax) => {
             if let Err(why) = log::filter(model, session, &text, syntax) {
-                wrong(model, entry, why);
+                wrong(model, entry, &why);
             }
         }
         Purpose::Filter => {
@@ -207,7 +207,7 @@ fn again(model: &mut Model, mut entry: Box<Entry>, text: &str) {
 }
 
 /// An expression is none: it can be put right.
-fn wrong(model: &mut Model, entry: Box<Entry>, why: String) {
+fn wrong(model: &mut Model, entry: Box<Entry>, why: &str) {
     model.say = Some(format!("This is no regular expression: {why}."));
     model.layers.push(Layer::Entry(entry));
 }
