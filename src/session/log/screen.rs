@@ -14,7 +14,7 @@ const TAB: usize = 8;
 
 /// Bytes of one stream, as lines that a terminal would show: control sequences are left out, and
 /// a line that was rewritten is what it was last.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Lines {
     /// Most bytes of a line that are kept.
     most: usize,
