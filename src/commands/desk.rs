@@ -350,6 +350,9 @@ impl Desk {
         let Some(file) = self.file.clone() else {
             return;
         };
+        if let Some(going) = &self.sitting {
+            going.live.flush();
+        }
         let folders = log_folders(&self.context.paths);
         let saved = save_log(file, wanted, folders);
         let messages = self.messages.clone();

@@ -4,6 +4,9 @@
 //! Nothing is copied: a place in the list is a step and a line of it, and only the lines that are
 //! seen are ever read.
 
+mod body;
+mod rows;
+
 use std::ops::Range;
 
 use crate::event::{Nanos, Stream};
@@ -12,6 +15,7 @@ use crate::session::{RunView, Session, StepView};
 use super::found::{Found, Hits, Lines};
 use super::model::LogView;
 use super::text;
+use body::Body;
 
 /// A place in a run's log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,57 +78,6 @@ pub struct RunLog<'a> {
     only: Option<&'a [Lines]>,
     /// Whether there is no line in it; a place is always one that can be looked at, though.
     is_empty: bool,
-}
-
-/// Lines of a step after its command.
-enum Body<'a> {
-    All(Range<u64>),
-    Some(&'a Lines),
-}
-
-impl Body<'_> {
-    fn len(&self) -> u64 {
-        match self {
-            Self::All(lines) => lines.end.saturating_sub(lines.start),
-            Self::Some(some) => some.lines.len() as u64,
-        }
-    }
-
-    /// The first one at a line or after it.
-    fn from(&self, line: u64) -> Option<u64> {
-        match self {
-            Self::All(lines) => Some(line.max(lines.start)).filter(|line| *line < lines.end),
-            Self::Some(some) => {
-                let at = some.lines.partition_point(|known| *known < line);
-                some.lines.get(at).copied()
-            }
-        }
-    }
-
-    /// The last one before a line.
-    fn before(&self, line: u64) -> Option<u64> {
-        match self {
-            Self::All(lines) => {
-                let last = line.min(lines.end).checked_sub(1)?;
-                Some(last).filter(|line| lines.contains(line))
-            }
-            Self::Some(some) => {
-                let at = some.lines.partition_point(|known| *known < line);
-                some.lines.get(at.checked_sub(1)?).copied()
-            }
-        }
-    }
-
-    /// How many come after a line.
-    fn after(&self, line: u64) -> u64 {
-        match self {
-            Self::All(lines) => lines.end.saturating_sub(lines.start.max(line + 1)),
-            Self::Some(some) => {
-                let at = some.lines.partition_point(|known| *known <= line);
-                (some.lines.len() - at) as u64
-            }
-        }
-    }
 }
 
 impl<'a> RunLog<'a> {
@@ -362,66 +315,6 @@ impl<'a> RunLog<'a> {
             .map(|step| self.len_of(step))
             .sum();
         self.body(at.step).after(at.line) + later
-    }
-
-    /// How many rows a place takes, where lines are wrapped to `width` cells.
-    fn rows(&self, at: At, width: Option<usize>) -> usize {
-        width.map_or(1, |width| text::rows(&self.text(at), width))
-    }
-
-    /// `rows` rows further up; the first row where there are not so many.
-    #[must_use]
-    pub fn up(&self, mut at: At, mut rows: usize, width: Option<usize>) -> At {
-        while rows > 0 {
-            if at.row >= rows {
-                at.row -= rows;
-                return at;
-            }
-            rows -= at.row;
-            at.row = 0;
-            let Some(before) = self.previous(at) else {
-                return at;
-            };
-            at = before;
-            at.row = self.rows(at, width) - 1;
-            rows -= 1;
-        }
-        at
-    }
-
-    /// `rows` rows further down; the last row where there are not so many.
-    #[must_use]
-    pub fn down(&self, mut at: At, mut rows: usize, width: Option<usize>) -> At {
-        loop {
-            let last = self.rows(at, width) - 1;
-            let here = last.saturating_sub(at.row).min(rows);
-            at.row += here;
-            rows -= here;
-            if rows == 0 {
-                return at;
-            }
-            let Some(after) = self.next(at) else {
-                return at;
-            };
-            at = after;
-            rows -= 1;
-        }
-    }
-
-    /// The last row of all.
-    #[must_use]
-    pub fn end(&self, width: Option<usize>) -> At {
-        let last = self.last();
-        At {
-            row: self.rows(last, width) - 1,
-            ..last
-        }
-    }
-
-    /// The first row of the last page of `height` rows.
-    #[must_use]
-    pub fn last_page(&self, height: usize, width: Option<usize>) -> At {
-        self.up(self.end(width), height.saturating_sub(1), width)
     }
 
     /// The next line that has what is searched for, from the line after `from` on, or before it;

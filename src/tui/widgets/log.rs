@@ -129,7 +129,7 @@ fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At) -> String {
     let lines = if view.filter.is_some() {
         format!("{} of {} lines", format::many(log.len()), format::many(all))
     } else {
-        format!("{} lines", format::many(all))
+        lines_of(all)
     };
     let follow = ui.model.keys.name(&[Context::Watching], Action::Follow);
     if view.top.is_none() {
@@ -138,12 +138,19 @@ fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At) -> String {
     } else {
         match log.below(last) {
             0 => parts.extend(["end".to_owned(), lines]),
-            1 => parts.push("1 line below".to_owned()),
-            below => parts.push(format!("{} lines below", format::many(below))),
+            below => parts.push(format!("{} below", lines_of(below))),
         }
         parts.push(format!("{follow} follows"));
     }
     parts.join(" · ")
+}
+
+/// `1 line`, `3,000 lines`.
+fn lines_of(n: u64) -> String {
+    match n {
+        1 => "1 line".to_owned(),
+        n => format!("{} lines", format::many(n)),
+    }
 }
 
 /// How long ago the last line came, while more may come.
