@@ -140,7 +140,9 @@ fn the_log_of_a_step_is_opened_and_saved_by_keys_of_ones_own() {
     screen.wait("it waits in /var/tmp/comeback-cb-");
     // F2
     screen.keys("\x1bOQ");
-    screen.wait("$ echo it waits in");
+    screen.wait("│$ echo it waits in");
+    // Not only the command, but what it has printed.
+    screen.wait("following · 1 line ");
     screen.keys("W");
     screen.wait("Saved 1 line:");
     let saved = std::fs::read_dir(home.path()).unwrap();
