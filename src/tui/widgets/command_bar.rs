@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 
 use super::super::keys::{Action, Bound, Context};
-use super::super::model::{Entry, Layer, Purpose};
+use super::super::model::{Entry, Layer, Purpose, Screen};
 use super::super::query::Syntax;
 use super::super::text;
 use super::super::theme::Role;
@@ -118,6 +118,9 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
         };
         if bound.bind.action == Action::Help {
             help = Some((name, label));
+        } else if bound.bind.action == Action::Compare && ui.session.end.is_some() {
+            // After the last run, this is what one came for.
+            shown.insert(0, (Context::Over, name, label));
         } else {
             shown.push((bound.bind.context, name, label));
         }
@@ -146,6 +149,9 @@ fn label(ui: Ui<'_>, bound: &Bound) -> String {
     let replay = ui.model.replay.as_ref();
     match bound.bind.action {
         Action::Pause if ui.session.is_paused() => "go on",
+        Action::Compare if ui.session.end.is_some() && ui.model.screen == Screen::Watching => {
+            "what came out"
+        }
         Action::Hold if replay.is_some_and(|replay| replay.paused) => "go on",
         _ => bound.bind.bar,
     }
