@@ -33,7 +33,7 @@ pub(super) async fn dashboard(
     let (pulse, changes) = watch::channel(0);
     let board = Board::new(messages.clone());
     let screening = Screening::new(
-        context.paths.recordings.clone(),
+        context,
         Arc::clone(&session),
         messages.clone(),
         pulse.clone(),
@@ -53,6 +53,8 @@ pub(super) async fn dashboard(
         theme,
         zone: zone(),
         offer: None,
+        keys: context.keys.clone(),
+        mouse: context.config.mouse,
     };
     let feed = Feed::replay(session, changes, replay);
     let ended = tui::run(

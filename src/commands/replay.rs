@@ -36,8 +36,7 @@ async fn watch(context: &Context, file: Option<&Path>, speed: f64) -> Result<i32
     let (messages, to_board) = mpsc::channel(64);
     let (effects, mut wanted) = mpsc::channel(64);
     let (pulse, changes) = watch::channel(0);
-    let folder = context.paths.recordings.clone();
-    let mut screening = Screening::new(folder, Arc::clone(&session), messages, pulse);
+    let mut screening = Screening::new(context, Arc::clone(&session), messages, pulse);
     let feed = Feed::replay(session, changes, screening.state());
     let terminal = dashboard::terminal(context, "--plain shows the recording as text")?;
     let feed = match file {
@@ -59,6 +58,8 @@ async fn watch(context: &Context, file: Option<&Path>, speed: f64) -> Result<i32
         theme,
         zone: dashboard::zone(),
         offer: None,
+        keys: context.keys.clone(),
+        mouse: context.config.mouse,
     };
     let channels = Channels {
         messages: to_board,

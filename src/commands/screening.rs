@@ -13,12 +13,16 @@ use crate::recording::{self, Change, Player, ReadError, Reading, Reel, Summary};
 use crate::session::Session;
 use crate::tui::{self, Effect, Found, Message, ReplayState};
 
+use super::{Context, log_folders, save_log};
+
 /// No wait is shorter: more frames than are drawn are of no use.
 const LEAST: Duration = Duration::from_millis(5);
 
 /// Shows recordings in the place of the session.
 pub(super) struct Screening {
     folder: PathBuf,
+    /// Where logs are saved: the first one that takes them.
+    logs: Vec<PathBuf>,
     session: Arc<Mutex<Session>>,
     messages: mpsc::Sender<Message>,
     pulse: watch::Sender<u64>,
@@ -33,19 +37,21 @@ pub(super) struct Screening {
 
 /// A recording that is shown; it goes on as long as it can be steered.
 struct Playing {
+    path: PathBuf,
     steer: Sender<tui::Player>,
     thread: JoinHandle<()>,
 }
 
 impl Screening {
     pub fn new(
-        folder: PathBuf,
+        context: &Context,
         session: Arc<Mutex<Session>>,
         messages: mpsc::Sender<Message>,
         pulse: watch::Sender<u64>,
     ) -> Self {
         Self {
-            folder,
+            folder: context.paths.recordings.clone(),
+            logs: log_folders(&context.paths),
             session,
             messages,
             pulse,
@@ -60,6 +66,11 @@ impl Screening {
     /// Where what is shown stands, for the dashboard.
     pub fn state(&self) -> watch::Receiver<Option<ReplayState>> {
         self.state.subscribe()
+    }
+
+    /// Whether a recording is shown.
+    pub fn is_on(&self) -> bool {
+        self.playing.is_some()
     }
 
     /// Does what the operator wants with recordings.
@@ -83,6 +94,16 @@ impl Screening {
                 if let Some(playing) = &self.playing {
                     // It only ends before where the recording cannot be played on.
                     let _ = playing.steer.send(to);
+                }
+            }
+            Effect::Save(wanted) => {
+                if let Some(playing) = &self.playing {
+                    let saved = save_log(playing.path.clone(), wanted, self.logs.clone());
+                    let messages = self.messages.clone();
+                    tokio::spawn(async move {
+                        // The dashboard may have ended already.
+                        let _ = messages.send(saved.await).await;
+                    });
                 }
             }
             _ => {}
@@ -122,7 +143,11 @@ impl Screening {
                 file: path.display().to_string(),
                 why: why.to_string(),
             })?;
-        self.playing = Some(Playing { steer, thread });
+        self.playing = Some(Playing {
+            path: path.to_owned(),
+            steer,
+            thread,
+        });
         Ok(())
     }
 
@@ -139,7 +164,7 @@ impl Screening {
 
     // Nothing is folded into the session after this.
     fn stop(&mut self) {
-        if let Some(Playing { steer, thread }) = self.playing.take() {
+        if let Some(Playing { steer, thread, .. }) = self.playing.take() {
             drop(steer);
             let _ = thread.join();
         }

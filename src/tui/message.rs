@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::event::{Answer, AskId, Nanos, Question};
 use crate::recording::{Chapter, Idle, Summary};
+use crate::report::Wanted;
 
 use super::offer::{Choice, Offer};
 
@@ -16,6 +17,8 @@ use super::offer::{Choice, Offer};
 pub enum Message {
     /// A key was pressed.
     Key(KeyEvent),
+    /// The mouse was clicked, or its wheel turned.
+    Mouse(MouseEvent),
     /// Text was pasted.
     Paste(String),
     /// The terminal has this many columns and rows now.
@@ -94,6 +97,12 @@ pub enum Effect {
     CloseReplay,
     /// Delete a recording.
     Delete(PathBuf),
+    /// Write a whole log to a file; answer where it is.
+    Save(Wanted),
+    /// Give a text to the terminal's clipboard. The loop does this itself.
+    Copy(String),
+    /// Take the mouse, or leave it to the terminal. The loop does this itself.
+    Mouse(bool),
     /// Put the program into the background. The loop does this itself; nobody else sees it.
     Suspend,
     /// The dashboard is over, and why.

@@ -6,8 +6,10 @@
 
 mod app;
 mod chapters;
+mod clipboard;
 mod estimate;
 mod format;
+mod found;
 mod input;
 mod keys;
 mod layer;
@@ -15,6 +17,7 @@ mod layout;
 mod message;
 mod model;
 mod offer;
+mod palette;
 mod query;
 mod recordings;
 mod runlog;
@@ -33,7 +36,7 @@ mod widgets;
 mod tests;
 
 pub use app::{Channels, Feed, Start, run};
-pub use keys::{Action, Bind, Chord, Context, KEYS};
+pub use keys::{Action, Bind, Bound, Change, Chord, Context, KEYS, Keymap, KeysError};
 pub use message::{Effect, Ended, Found, Message, Player, ReplayState};
 pub use model::Model;
 pub use offer::{

@@ -2,9 +2,10 @@
 
 mod chapters;
 pub(super) mod comparing;
-mod dialog;
+pub(super) mod dialog;
 mod help;
 mod notes;
+mod palette;
 pub(super) mod picking;
 pub(super) mod recordings;
 mod settings;
@@ -18,6 +19,7 @@ use ratatui::widgets::{Clear, Widget};
 use crate::session::{Session, Tally};
 
 use super::format;
+use super::keys::{Action, Context};
 use super::layout;
 use super::model::{Layer, Model};
 use super::view::{Titles, Ui};
@@ -50,6 +52,9 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
                 chapters::draw(ui, buffer, *at);
                 None
             }
+            Layer::Palette(palette) => Some(palette::draw(ui, buffer, palette)),
+            // The line is marked where it stands.
+            Layer::Copying(_) => None,
             Layer::Dialog(dialog) => {
                 dialog::draw(ui, buffer, dialog);
                 None
@@ -67,7 +72,10 @@ fn text(ui: Ui<'_>, buffer: &mut Buffer, title: &str, rows: &[Line<'_>], scroll:
     let page = layout::overlay_height(ui.model);
     let titles = Titles {
         left: title,
-        right: "Esc closes",
+        right: &format!(
+            "{} closes",
+            ui.model.keys.name(&[Context::Overlay], Action::Back)
+        ),
         foot: &format::below(rows.len(), page + scroll),
     };
     let inner = over(ui, area, buffer, titles);
