@@ -31,7 +31,7 @@ pub(super) fn stands(model: &mut Model, state: ReplayState) {
             log: LogView {
                 left: log.left,
                 wrap: log.wrap,
-                hide_times: log.hide_times,
+                times: log.times,
                 ..LogView::default()
             },
             ..Watching::default()
