@@ -39,15 +39,12 @@ async fn watch(context: &Context, file: Option<&Path>, speed: f64) -> Result<i32
     let mut screening = Screening::new(context, Arc::clone(&session), messages, pulse);
     let feed = Feed::replay(session, changes, screening.state());
     let terminal = dashboard::terminal(context, "--plain shows the recording as text")?;
-    let feed = match file {
-        Some(file) => {
-            screening.open(file, speed)?;
-            feed
-        }
-        None => {
-            screening.take(Effect::Recordings).await;
-            feed.from_list()
-        }
+    let feed = if let Some(file) = file {
+        screening.open(file, speed)?;
+        feed
+    } else {
+        screening.take(Effect::Recordings).await;
+        feed.from_list()
     };
     let screening = tokio::spawn(async move {
         while let Some(effect) = wanted.recv().await {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -17,6 +17,9 @@ use super::{Context, log_folders, save_log};
 
 /// No wait is shorter: more frames than are drawn are of no use.
 const LEAST: Duration = Duration::from_millis(5);
+
+/// Keys that may wait while a moment is folded.
+const KEYS: usize = 64;
 
 /// Shows recordings in the place of the session.
 pub(super) struct Screening {
@@ -38,7 +41,7 @@ pub(super) struct Screening {
 /// A recording that is shown; it goes on as long as it can be steered.
 struct Playing {
     path: PathBuf,
-    steer: Sender<tui::Player>,
+    steer: SyncSender<tui::Player>,
     thread: JoinHandle<()>,
 }
 
@@ -92,8 +95,8 @@ impl Screening {
             Effect::CloseReplay => self.leave(),
             Effect::Replay(to) => {
                 if let Some(playing) = &self.playing {
-                    // It only ends before where the recording cannot be played on.
-                    let _ = playing.steer.send(to);
+                    // Who holds a key down may be ahead of what can be folded: the rest is dropped.
+                    let _ = playing.steer.try_send(to);
                 }
             }
             Effect::Save(wanted) => {
@@ -135,7 +138,7 @@ impl Screening {
             began: Instant::now(),
         };
         stage.tell();
-        let (steer, wanted) = channel();
+        let (steer, wanted) = sync_channel(KEYS);
         let thread = std::thread::Builder::new()
             .name("replay".to_owned())
             .spawn(move || stage.play(&wanted))

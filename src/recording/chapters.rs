@@ -39,7 +39,7 @@ const MOST_STEPS: usize = 100_000;
 /// All chapters of a session, in the order in which they came.
 pub(super) fn chapters(session: &Session) -> Vec<Chapter> {
     let mut all = Vec::new();
-    for (at, act) in session.acts.iter() {
+    for (at, act) in &session.acts {
         if matches!(act.act, ActKind::Marker | ActKind::Note) {
             all.push(Chapter {
                 at: *at,
@@ -90,7 +90,7 @@ fn of_run(
         ChapterKind::Run,
         format!("{number}: {name}, repetition {}", run.rep),
     );
-    for step in run.steps.iter() {
+    for step in &run.steps {
         *steps += 1;
         if *steps > MOST_STEPS {
             break;

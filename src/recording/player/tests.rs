@@ -41,15 +41,14 @@ fn look(player: &mut Player, seconds: f64) -> Result<Vec<u64>, u64> {
     }
 }
 
-fn none() -> Result<Vec<u64>, u64> {
-    Ok(Vec::new())
-}
+/// Nothing happened.
+const NONE: Result<Vec<u64>, u64> = Ok(Vec::new());
 
 #[test]
 fn events_come_once_and_when_they_happened() {
     let mut player = player(&[0, 1, 1, 5]);
     assert_eq!(look(&mut player, 0.0), Ok(vec![0]));
-    assert_eq!(look(&mut player, 0.9), none());
+    assert_eq!(look(&mut player, 0.9), NONE);
     assert_eq!(look(&mut player, 1.0), Ok(vec![1, 2]));
     assert_eq!(
         player.wait(2 * SECOND),
@@ -70,7 +69,7 @@ fn another_speed_goes_on_from_where_it_is() {
     let mut player = player(&[10, 20]);
     player.set_speed(5 * SECOND, 10.0);
     assert_eq!(player.position(5 * SECOND), at_second(5));
-    assert_eq!(look(&mut player, 5.4), none());
+    assert_eq!(look(&mut player, 5.4), NONE);
     assert_eq!(look(&mut player, 5.5), Ok(vec![0]));
     assert_eq!(look(&mut player, 6.5), Ok(vec![1]));
     player.set_speed(7 * SECOND, f64::NAN);
@@ -87,7 +86,7 @@ fn time_does_not_pass_while_it_is_paused() {
     assert_eq!(look(&mut player, 100.0), Ok(vec![0]));
     assert_eq!(player.wait(100 * SECOND), None);
     player.resume(100 * SECOND);
-    assert_eq!(look(&mut player, 106.9), none());
+    assert_eq!(look(&mut player, 106.9), NONE);
     assert_eq!(look(&mut player, 107.0), Ok(vec![1]));
 }
 
@@ -155,7 +154,7 @@ fn an_idle_time_is_passed_over_in_two_seconds() {
     assert_eq!(standing.at, at_second(51));
     assert_eq!(standing.passing, Some(100 * SECOND));
     assert!((standing.pace - 50.0).abs() < 1e-9);
-    assert_eq!(look(&mut player, 2.9), none());
+    assert_eq!(look(&mut player, 2.9), NONE);
     assert_eq!(look(&mut player, 3.1), Ok(vec![2]));
     assert_eq!(player.standing(4 * SECOND).passing, None);
     assert_eq!(look(&mut player, 6.1), Ok(vec![3]));
@@ -170,15 +169,15 @@ fn a_loop_rests_at_the_end_and_begins_anew() {
     let mut player = player(&[0, 3]);
     player.set_loop(true);
     assert_eq!(look(&mut player, 3.0), Ok(vec![0, 1]));
-    assert_eq!(look(&mut player, 3.0), none());
+    assert_eq!(look(&mut player, 3.0), NONE);
     assert_eq!(player.wait(3 * SECOND), Some(REST));
-    assert_eq!(look(&mut player, 7.9), none());
+    assert_eq!(look(&mut player, 7.9), NONE);
     assert_eq!(look(&mut player, 8.0), Err(1));
     assert_eq!(player.position(9 * SECOND), at_second(1));
     // Whoever holds it at its end wants to look at it.
     player.seek(9 * SECOND, at_second(3));
     player.pause(9 * SECOND);
     assert_eq!(look(&mut player, 9.0), Ok(vec![1]));
-    assert_eq!(look(&mut player, 900.0), none());
+    assert_eq!(look(&mut player, 900.0), NONE);
     assert_eq!(player.wait(900 * SECOND), None);
 }

@@ -71,7 +71,7 @@ impl Filler {
                 Some(Err(why)) => break Reading::Broken(why.to_string()),
                 None => break Reading::Done,
             }
-            if self.events % TELL == 0 {
+            if self.events.is_multiple_of(TELL) {
                 let spacing = self.tell(None);
                 if self.events >= last + spacing {
                     last = self.events;

@@ -24,8 +24,8 @@ pub(in crate::recording) fn reel(events: &[Event]) -> Reel {
 /// All that a session holds and its log shows.
 fn views(session: &Session) -> String {
     let mut log = Vec::new();
-    for run in session.runs.iter() {
-        for step in run.steps.iter() {
+    for run in &session.runs {
+        for step in &run.steps {
             let id = &step.step;
             log.push((session.log.dropped(id), session.log.len(id)));
             // The first and the last lines, and some between.
