@@ -3,6 +3,7 @@
 //! `docs/recording.md` describes the format.
 
 mod folder;
+mod history;
 mod lines;
 mod load;
 mod player;
@@ -11,6 +12,7 @@ mod summary;
 mod writer;
 
 pub use folder::{files, recordings};
+pub use history::{Earlier, History, Past};
 pub use load::{Warning, load};
 pub use player::{Player, Seek};
 pub use reader::{ReadError, Reader};

@@ -6,6 +6,7 @@
 
 mod app;
 mod estimate;
+mod forecast;
 mod format;
 mod input;
 mod keys;
@@ -35,8 +36,8 @@ pub use keys::{Action, Bind, Chord, Context, KEYS};
 pub use message::{Effect, Ended, Message, Player, ReplayState};
 pub use model::Model;
 pub use offer::{
-    Choice, HostOffer, MethodOffer, Named, Offer, Picked, PreviewLine, Room, SettingKind,
-    SettingOffer,
+    Choice, HostOffer, MethodOffer, Named, Offer, Picked, PreviewLine, Room, SettingOffer,
+    SubjectOffer,
 };
 pub use terminal::{Terminal, TuiError, available};
 pub use theme::{BUILT_IN, ColorWhen, ROLES, Role, Theme, ThemeError, choose};

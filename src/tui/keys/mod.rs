@@ -27,6 +27,10 @@ pub enum Action {
     Order,
     /// The method's settings.
     Settings,
+    /// A setting back to its default.
+    Reset,
+    /// Type another subject.
+    Subject,
     /// Show only methods with this text.
     Filter,
     /// All of every command, or its first rows.
@@ -110,6 +114,8 @@ pub enum Action {
 pub enum Context {
     /// Before a run: any pane.
     Picking,
+    /// Before a run: the list of subjects.
+    Subject,
     /// Before a run: the list of methods.
     Methods,
     /// Watching: any pane.
@@ -140,8 +146,9 @@ pub enum Context {
 
 impl Context {
     /// All, in the order in which help shows them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Picking,
+        Self::Subject,
         Self::Methods,
         Self::Settings,
         Self::Watching,
@@ -162,6 +169,7 @@ impl Context {
     pub fn title(self) -> &'static str {
         match self {
             Self::Picking => "Picking",
+            Self::Subject => "Picking: what is protected",
             Self::Methods => "Picking: methods",
             Self::Watching => "Watching",
             Self::Live => "Watching a run",

@@ -40,10 +40,7 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
                 );
                 None
             }
-            Layer::Settings(picked, at) => {
-                settings::draw(ui, buffer, picked, *at);
-                None
-            }
+            Layer::Settings(form) => settings::draw(ui, buffer, form),
             Layer::Dialog(dialog) => {
                 dialog::draw(ui, buffer, dialog);
                 None

@@ -5,7 +5,7 @@ mod demo;
 mod draw;
 mod fixture;
 mod log_keys;
-mod offers;
+pub(super) mod offers;
 mod picking_keys;
 mod properties;
 mod pty;

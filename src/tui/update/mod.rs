@@ -1,6 +1,7 @@
 //! What a message does to the model, and what goes out. Pure: nothing is read or written but the
 //! arguments.
 
+mod form;
 mod layers;
 mod log;
 mod picking;
@@ -138,11 +139,7 @@ fn take_offer(model: &mut Model, offer: Offer) -> Vec<Effect> {
         return Vec::new();
     }
     picking.revision = picking.revision.max(offer.revision);
-    picking
-        .picked
-        .retain(|picked| offer.method(picked).is_some());
-    picking.offer = Some(offer);
-    picking::keep_cursors(picking);
+    picking::take_offer(picking, offer);
     Vec::new()
 }
 

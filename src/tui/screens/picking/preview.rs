@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use crate::event::{Place, Placement};
 use crate::session::{Session, Tally};
 
 use super::super::super::model::{Model, PickPane};
@@ -11,7 +12,7 @@ use super::super::super::offer::{MethodOffer, PreviewLine, Room};
 use super::super::super::theme::Role;
 use super::super::super::view::{Titles, Ui};
 use super::super::super::widgets::row::Row;
-use super::super::super::{format, layout, text};
+use super::super::super::{forecast, format, layout, text};
 
 pub(super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let picking = &ui.model.picking;
@@ -77,9 +78,17 @@ fn method_lines(ui: Ui<'_>, method: &MethodOffer, width: usize, rows: &mut Vec<L
     for warning in &method.warnings {
         rows.extend(marked(ui, warning, width));
     }
+    if method.runnable.is_ok() {
+        let mut row = Row::new(ui, width);
+        row.gap(2).text(&forecast::past(&method.past), Role::Text);
+        rows.push(row.line());
+    }
     rows.extend(method.room.iter().map(|room| room_line(ui, room, width)));
+    if let Some(placement) = &method.placement {
+        rows.push(placement_line(ui, placement, width));
+    }
     let mut phase = None;
-    for line in &method.preview {
+    for line in method.preview.iter() {
         let is_new = phase.replace(line.phase) != Some(line.phase);
         rows.extend(command_lines(ui, line, is_new, width));
     }
@@ -151,6 +160,46 @@ fn command_lines(ui: Ui<'_>, line: &PreviewLine, is_new: bool, width: usize) -> 
         }
     }
     rows.into_iter().map(Row::line).collect()
+}
+
+/// Where the original and the copy are going to stand, and the badge where that is one disk.
+fn placement_line(ui: Ui<'_>, placement: &Placement, width: usize) -> Line<'static> {
+    let name = |place: &Place| {
+        let carrier = if place.disks.is_empty() {
+            format!("{} at {}", place.filesystem, place.at)
+        } else {
+            place.disks.join(" + ")
+        };
+        if placement.original.host == placement.copy.host {
+            carrier
+        } else {
+            format!("{carrier} of {}", place.host)
+        }
+    };
+    let (original, copy) = (name(&placement.original), name(&placement.copy));
+    let mut row = Row::new(ui, width);
+    row.gap(2);
+    match placement.same_disk() {
+        Some(true) => {
+            row.text(" same disk ", Role::Badge).gap(1);
+            if original == copy {
+                let says = format!("original and copy on {original}: one dead disk takes both");
+                row.text(&says, Role::Text);
+                return row.line();
+            }
+        }
+        Some(false) => {
+            row.text("other disk", Role::Ok).gap(2);
+        }
+        None => {
+            row.text("disk not known", Role::Warn).gap(2);
+        }
+    }
+    row.text(
+        &format!("original on {original}, copy on {copy}"),
+        Role::Text,
+    );
+    row.line()
 }
 
 fn room_line(ui: Ui<'_>, room: &Room, width: usize) -> Line<'static> {
