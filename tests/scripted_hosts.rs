@@ -247,7 +247,8 @@ async fn pairs_with_different_targets_go_on_together() {
     let scene = Scene::new(&[("a", 60.0), ("b", 60.0), ("c", 60.0), ("d", 60.0)]);
     let picks = [("a", "pair>b"), ("c", "pair>d"), ("a", "pair>d")];
     let (_, reason, order) = scene.run(&picks, "", 1).await;
-    assert_eq!(order, "+r1 +r2 -r1 -r2 +r3 -r3", "{reason}");
+    let together = order.starts_with("+r1 +r2 -r") && order.ends_with(" +r3 -r3");
+    assert!(together, "{order}: {reason}");
 }
 
 #[tokio::test(start_paused = true)]

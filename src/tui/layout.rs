@@ -314,7 +314,7 @@ pub fn picking(model: &Model) -> Picking {
     }
     let (hosts, subject, column) = match body.width {
         ..WIDE => (18, 27, 0),
-        WIDE..SIDE_BY_SIDE => (30, 36, 0),
+        WIDE..SIDE_BY_SIDE => (32, 36, 0),
         _ => (42, 48, 46),
     };
     let [hosts, subject, methods, column] = Layout::horizontal([

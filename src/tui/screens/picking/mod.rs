@@ -71,8 +71,15 @@ fn hosts(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
 fn host_row<'a>(ui: Ui<'a>, host: &HostOffer, is_here: bool, width: usize) -> Row<'a> {
     let sign = signs::of_host(host.state);
     let mut row = Row::new(ui, width);
+    // Where it stands is not cut off, however long its name is.
+    let state = match &host.doing {
+        Some((doing, since)) => text::width(doing) + 1 + text::width(&format::elapsed(*since)),
+        None if sign.role != Role::Ok => text::width(sign.word),
+        None => 0,
+    };
+    let room = width.saturating_sub(5 + state).max(6);
     row.text(if is_here { "▸ " } else { "  " }, Role::Accent)
-        .text(&host.name, Role::Text)
+        .text(&text::cut(&text::clean(&host.name), room), Role::Text)
         .gap(1)
         .text(sign.glyph, sign.role)
         .gap(1);

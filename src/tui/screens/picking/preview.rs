@@ -4,15 +4,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use crate::event::{Place, Placement};
+use crate::event::{HostState, Place, Placement};
 use crate::session::{Session, Tally};
 
-use super::super::super::model::{Model, PickPane};
+use super::super::super::model::{Model, PickPane, Picking};
 use super::super::super::offer::{MethodOffer, PreviewLine, Room};
 use super::super::super::theme::Role;
 use super::super::super::view::{Titles, Ui};
 use super::super::super::widgets::row::Row;
 use super::super::super::{forecast, format, layout, text};
+use super::subject;
 
 pub(super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let picking = &ui.model.picking;
@@ -42,10 +43,46 @@ pub(in super::super::super) fn preview_rows(model: &Model) -> usize {
     .len()
 }
 
+/// What stands under the cursor of another list, where its pane has no room for all of it.
+fn under_cursor(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
+    let picking = &ui.model.picking;
+    let about = match picking.pane {
+        PickPane::Hosts => host(picking),
+        PickPane::Subject => subject::about(picking),
+        PickPane::Methods | PickPane::Preview if picking.here().is_empty() => host(picking),
+        PickPane::Methods | PickPane::Preview => Vec::new(),
+    };
+    let wrapped = |(text, role): &(String, Role)| {
+        let parts = text::wrap_words(&text::clean(text), width.max(1));
+        let line = |part: String| {
+            let mut row = Row::new(ui, width);
+            row.text(&part, *role);
+            row.line()
+        };
+        parts.into_iter().map(line).collect::<Vec<_>>()
+    };
+    about.iter().flat_map(wrapped).collect()
+}
+
+/// A host in full: what it is, or why it is not there.
+fn host(picking: &Picking) -> Vec<(String, Role)> {
+    let Some(host) = picking.host() else {
+        return Vec::new();
+    };
+    match host.state {
+        HostState::Down => vec![
+            (format!("{} is down", host.name), Role::Title),
+            (host.facts.clone(), Role::Warn),
+        ],
+        _ if host.facts.is_empty() => Vec::new(),
+        _ => vec![(format!("{}: {}", host.name, host.facts), Role::Text)],
+    }
+}
+
 /// The method under the cursor first, then the others that are picked.
 fn preview_lines(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
     let picking = &ui.model.picking;
-    let mut rows = Vec::new();
+    let mut rows = under_cursor(ui, width);
     let current = picking.current();
     let here = current.map(MethodOffer::picked);
     let others = picking

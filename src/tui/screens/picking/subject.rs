@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use crate::method::Own;
+use crate::method::{Own, SubjectSpec};
 
 use super::super::super::model::{PickPane, Picking};
 use super::super::super::offer::{HostOffer, SubjectOffer};
@@ -95,15 +95,61 @@ fn row<'a>(
 ) -> Row<'a> {
     let is_chosen = host.subject.as_ref() == Some(&subject.spec);
     let mut row = start(ui, at, is_chosen, width);
-    let name = subject.spec.to_string();
     if subject.marked {
         // That it may be changed is never cut off.
         let room = row.room().saturating_sub("  marked".len());
-        row.text(&text::cut(&name, room), Role::Text)
+        row.text(&short(&subject.spec, room), Role::Text)
             .whole("marked", Role::Warn);
     } else {
-        row.text(&name, Role::Text).whole("only read", Role::Ok);
+        let room = row.room();
+        row.text(&short(&subject.spec, room), Role::Text)
+            .whole("only read", Role::Ok);
     }
     row.whole(&subject.about, Role::Muted);
     row
+}
+
+/// A subject in so many cells: of a path, its end says most.
+fn short(spec: &SubjectSpec, cells: usize) -> String {
+    let whole = spec.to_string();
+    let kind = format!("{}:…", spec.kind);
+    let id = text::clean(&spec.id);
+    let need = text::width(&id);
+    let room = cells.saturating_sub(text::width(&kind));
+    if text::width(&text::clean(&whole)) <= cells {
+        whole
+    } else {
+        kind + &text::window(&id, need.saturating_sub(room), room)
+    }
+}
+
+/// What there is to know of the subject under the cursor, in full.
+pub(super) fn about(picking: &Picking) -> Vec<(String, Role)> {
+    let Some(host) = picking.host() else {
+        return Vec::new();
+    };
+    let Some(subject) = picking
+        .subject
+        .checked_sub(1)
+        .and_then(|at| host.subjects.get(at))
+    else {
+        let kinds = own_kinds(picking);
+        let says = format!(
+            "of its own: each method makes what it protects ({kinds}), and takes it away again"
+        );
+        return vec![(says, Role::Text)];
+    };
+    let mut head = subject.spec.to_string();
+    if !subject.about.is_empty() {
+        head = format!("{head}, {}", subject.about);
+    }
+    let (says, role) = if subject.marked {
+        (
+            "It bears comeback's mark: a method may change or destroy it, and asks for its name.",
+            Role::Warn,
+        )
+    } else {
+        ("It is only read.", Role::Ok)
+    };
+    vec![(head, Role::Text), (says.to_owned(), role)]
 }
