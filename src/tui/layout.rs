@@ -297,17 +297,25 @@ pub fn picking(model: &Model) -> Picking {
     ])
     .areas(body);
     let none = Rect::ZERO;
+    let pane = model.picking.pane;
+    // Where there is little room, what has the keys gets it.
+    if pane == PickPane::Preview && (body.width < LISTS || body.height < 12) {
+        let [how, preview] =
+            Layout::vertical([Constraint::Length(band.height), Constraint::Fill(1)]).areas(body);
+        return Picking {
+            hosts: none,
+            subject: none,
+            methods: none,
+            how,
+            preview,
+        };
+    }
     if body.width < LISTS {
-        let pane = model.picking.pane;
         let only = |own: PickPane| if pane == own { top } else { none };
         return Picking {
             hosts: only(PickPane::Hosts),
             subject: only(PickPane::Subject),
-            // Where the preview has the keys, what it is about stays in sight.
-            methods: match pane {
-                PickPane::Preview => top,
-                _ => only(PickPane::Methods),
-            },
+            methods: only(PickPane::Methods),
             how: band,
             preview,
         };

@@ -72,6 +72,23 @@ fn a_subject_that_is_typed() {
 }
 
 #[test]
+fn names_that_are_hard_to_show_before_a_run() {
+    let (mut model, session) = (model(), Session::default());
+    let offer = super::properties::awkward_offer();
+    update(&mut model, &session, Message::Offer(Box::new(offer)));
+    keys(&mut model, &session, "j<space><backtab>jj");
+    assert_screens("picking-awkward", &model, &session);
+}
+
+#[test]
+fn the_preview_has_the_keys() {
+    let (mut model, session) = (model(), Session::default());
+    update(&mut model, &session, Message::Offer(Box::new(offer())));
+    keys(&mut model, &session, "j<space><tab>j");
+    assert_screens("picking-preview", &model, &session);
+}
+
+#[test]
 fn a_subject_is_chosen() {
     let (mut model, session) = (model(), Session::default());
     update(&mut model, &session, Message::Offer(Box::new(offer())));
