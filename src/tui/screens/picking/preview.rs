@@ -110,19 +110,20 @@ fn method_lines(ui: Ui<'_>, method: &MethodOffer, width: usize, rows: &mut Vec<L
     }
     rows.push(row.line());
     if let Err(why) = &method.runnable {
-        rows.extend(marked(ui, &format!("cannot run: {why}"), width));
+        let says = format!("cannot run: {why}");
+        rows.extend(marked(ui, ("! ", &says), Role::Warn, width));
     }
     for warning in &method.warnings {
-        rows.extend(marked(ui, warning, width));
+        rows.extend(marked(ui, ("! ", warning), Role::Warn, width));
     }
     if method.runnable.is_ok() {
-        let mut row = Row::new(ui, width);
-        row.gap(2).text(&forecast::past(&method.past), Role::Text);
-        rows.push(row.line());
+        let past = forecast::past(&method.past);
+        rows.extend(marked(ui, ("  ", &past), Role::Text, width));
     }
-    rows.extend(method.room.iter().map(|room| room_line(ui, room, width)));
+    let rooms = method.room.iter();
+    rows.extend(rooms.flat_map(|room| room_lines(ui, room, width)));
     if let Some(placement) = &method.placement {
-        rows.push(placement_line(ui, placement, width));
+        rows.extend(placement_lines(ui, placement, width));
     }
     let mut phase = None;
     for line in method.preview.iter() {
@@ -131,13 +132,13 @@ fn method_lines(ui: Ui<'_>, method: &MethodOffer, width: usize, rows: &mut Vec<L
     }
 }
 
-/// A warning, in as many rows as it needs.
-fn marked(ui: Ui<'_>, warning: &str, width: usize) -> Vec<Line<'static>> {
-    let parts = text::wrap_words(&text::clean(warning), width.saturating_sub(2).max(1));
+/// A sentence behind its sign, in as many rows as it needs.
+fn marked(ui: Ui<'_>, (sign, says): (&str, &str), role: Role, width: usize) -> Vec<Line<'static>> {
+    let parts = text::wrap_words(&text::clean(says), width.saturating_sub(2).max(1));
     let line = |(at, part): (usize, &String)| {
         let mut row = Row::new(ui, width);
-        row.text(if at == 0 { "! " } else { "  " }, Role::Warn)
-            .text(part, Role::Warn);
+        row.text(if at == 0 { sign } else { "  " }, role)
+            .text(part, role);
         row.line()
     };
     parts.iter().enumerate().map(line).collect()
@@ -200,7 +201,7 @@ fn command_lines(ui: Ui<'_>, line: &PreviewLine, is_new: bool, width: usize) -> 
 }
 
 /// Where the original and the copy are going to stand, and the badge where that is one disk.
-fn placement_line(ui: Ui<'_>, placement: &Placement, width: usize) -> Line<'static> {
+fn placement_lines(ui: Ui<'_>, placement: &Placement, width: usize) -> Vec<Line<'static>> {
     let name = |place: &Place| {
         let carrier = if place.disks.is_empty() {
             format!("{} at {}", place.filesystem, place.at)
@@ -214,47 +215,40 @@ fn placement_line(ui: Ui<'_>, placement: &Placement, width: usize) -> Line<'stat
         }
     };
     let (original, copy) = (name(&placement.original), name(&placement.copy));
+    let says = if original == copy && placement.same_disk() == Some(true) {
+        format!("original and copy on {original}: one dead disk takes both")
+    } else {
+        format!("original on {original}, copy on {copy}")
+    };
     let mut row = Row::new(ui, width);
     row.gap(2);
     match placement.same_disk() {
-        Some(true) => {
-            row.text(" same disk ", Role::Badge).gap(1);
-            if original == copy {
-                let says = format!("original and copy on {original}: one dead disk takes both");
-                row.text(&says, Role::Text);
-                return row.line();
-            }
-        }
-        Some(false) => {
-            row.text("other disk", Role::Ok).gap(2);
-        }
-        None => {
-            row.text("disk not known", Role::Warn).gap(2);
-        }
+        Some(true) => row.text(" same disk ", Role::Badge),
+        Some(false) => row.text("other disk", Role::Ok),
+        None => row.text("disk not known", Role::Warn),
+    };
+    if row.whole(&says, Role::Text) {
+        return vec![row.line()];
     }
-    row.text(
-        &format!("original on {original}, copy on {copy}"),
-        Role::Text,
-    );
-    row.line()
+    let mut rows = vec![row.line()];
+    rows.extend(marked(ui, ("  ", &says), Role::Text, width));
+    rows
 }
 
-fn room_line(ui: Ui<'_>, room: &Room, width: usize) -> Line<'static> {
-    let mut row = Row::new(ui, width);
+fn room_lines(ui: Ui<'_>, room: &Room, width: usize) -> Vec<Line<'static>> {
     let needs = format!("needs {} on {}", format::bytes(room.needs), room.at);
-    match room.free {
-        Some(free) if free < room.needs => row.text("! ", Role::Error).text(
-            &format!("{needs}: only {} free", format::bytes(free)),
+    let (sign, says, role) = match room.free {
+        Some(free) if free < room.needs => (
+            "! ",
+            format!("{needs}: only {} free", format::bytes(free)),
             Role::Error,
         ),
-        Some(free) => row
-            .gap(2)
-            .text(&needs, Role::Text)
-            .text(&format!(", {} free", format::bytes(free)), Role::Muted),
-        None => row
-            .gap(2)
-            .text(&needs, Role::Text)
-            .text(", free room not known", Role::Muted),
+        Some(free) => (
+            "  ",
+            format!("{needs}, {} free", format::bytes(free)),
+            Role::Text,
+        ),
+        None => ("  ", format!("{needs}, free room not known"), Role::Text),
     };
-    row.line()
+    marked(ui, (sign, &says), role, width)
 }
