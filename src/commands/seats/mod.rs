@@ -189,7 +189,10 @@ impl Seats {
                     }
                     Err(why) => {
                         *seat = Seat {
-                            standing: Standing::Down(why.to_string()),
+                            standing: Standing::Down(match why.phase() {
+                                Some(phase) => format!("{phase}: {}", why.why()),
+                                None => why.why().to_owned(),
+                            }),
                             probes: seat.probes,
                             looks: seat.looks + 1,
                             ..Seat::default()
@@ -217,7 +220,7 @@ impl Seats {
                 } else {
                     seat.methods.clear();
                     seat.standing = Standing::Down(format!(
-                        "{host}: it did not say within {} s what can run there; try again",
+                        "it did not say within {} s what can run there; try again",
                         WORKING_OUT.as_secs()
                     ));
                 }
