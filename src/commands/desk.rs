@@ -13,6 +13,7 @@ use crate::engine::{Control, Missing, session_id};
 use crate::event::{Act, ActKind, Asker, Sink, What};
 use crate::method::Catalogue;
 use crate::recording::Writer;
+use crate::report::Wanted;
 use crate::session::Session;
 use crate::tui::{Choice, Effect, Message};
 
@@ -20,7 +21,7 @@ use super::board::Board;
 use super::live::Live;
 use super::prepare::{self, Asked, Prepared};
 use super::seats::{Seats, Seen};
-use super::{CommandError, Context, output, run};
+use super::{CommandError, Context, log_folders, output, run, save_log};
 
 /// The dashboard's other side.
 pub(super) struct Desk {
@@ -150,7 +151,12 @@ impl Desk {
             Effect::Resume => self.act(ActKind::Resume, String::new()),
             Effect::Marker(text) => self.act(ActKind::Marker, text),
             Effect::Confirm { ask, answer } => self.board.answered(&ask, answer),
-            Effect::Quit(_) | Effect::Replay(_) | Effect::Suspend => {}
+            Effect::Save(wanted) => self.save(wanted),
+            Effect::Quit(_)
+            | Effect::Replay(_)
+            | Effect::Suspend
+            | Effect::Copy(_)
+            | Effect::Mouse(_) => {}
         }
     }
 
@@ -162,6 +168,23 @@ impl Desk {
     async fn offer(&mut self) {
         let offer = self.seats.offer();
         self.say(Message::Offer(Box::new(offer))).await;
+    }
+
+    /// Saves a log out of the session's recording.
+    fn save(&mut self, wanted: Wanted) {
+        let Some(file) = self.file.clone() else {
+            return;
+        };
+        if let Some(going) = &self.sitting {
+            going.live.flush();
+        }
+        let folders = log_folders(&self.context.paths);
+        let saved = save_log(file, wanted, folders);
+        let messages = self.messages.clone();
+        tokio::spawn(async move {
+            // The dashboard may have ended already.
+            let _ = messages.send(saved.await).await;
+        });
     }
 
     fn goes_on(&self) -> bool {

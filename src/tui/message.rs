@@ -1,8 +1,9 @@
 //! What comes into the dashboard, and what goes out.
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::event::{Answer, AskId, Nanos, Question};
+use crate::report::Wanted;
 
 use super::offer::{Choice, Offer};
 use crate::method::SubjectSpec;
@@ -12,6 +13,8 @@ use crate::method::SubjectSpec;
 pub enum Message {
     /// A key was pressed.
     Key(KeyEvent),
+    /// The mouse was clicked, or its wheel turned.
+    Mouse(MouseEvent),
     /// Text was pasted.
     Paste(String),
     /// The terminal has this many columns and rows now.
@@ -87,6 +90,12 @@ pub enum Effect {
     },
     /// For the player.
     Replay(Player),
+    /// Write a whole log to a file; answer where it is.
+    Save(Wanted),
+    /// Give a text to the terminal's clipboard. The loop does this itself.
+    Copy(String),
+    /// Take the mouse, or leave it to the terminal. The loop does this itself.
+    Mouse(bool),
     /// Put the program into the background. The loop does this itself; nobody else sees it.
     Suspend,
     /// The dashboard is over, and why.

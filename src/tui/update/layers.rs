@@ -10,7 +10,7 @@ use super::super::keys::Action;
 use super::super::message::{Effect, Ended};
 use super::super::model::{Decision, Dialog, Entry, Layer, Leave, Model, Purpose};
 use super::super::{layout, screens};
-use super::{form, log, picking};
+use super::{copying, form, log, palette, picking};
 
 /// Nothing that is typed needs to be longer.
 const LONGEST: usize = 1024;
@@ -68,6 +68,8 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             Vec::new()
         }
         Some(Layer::Settings(_)) => form::act(model, action),
+        Some(Layer::Palette(_)) => palette::act(model, session, action),
+        Some(Layer::Copying(_)) => copying::act(model, session, action),
         Some(Layer::Dialog(dialog)) => {
             let last = dialog.choices.len().saturating_sub(1);
             match action {
@@ -86,6 +88,10 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
         Some(Layer::Entry(_)) => match action {
             Action::Accept => accept(model, session),
             Action::Back => cancel(model),
+            Action::Syntax => {
+                syntax(model);
+                Vec::new()
+            }
             _ => Vec::new(),
         },
         None => Vec::new(),
@@ -142,7 +148,16 @@ fn accept(model: &mut Model, session: &Session) -> Vec<Effect> {
     };
     let text = entry.input.value().to_owned();
     match entry.purpose.clone() {
-        Purpose::Search => log::search(model, session, &text),
+        Purpose::Search(syntax) => {
+            if let Err(why) = log::search(model, session, &text, syntax) {
+                wrong(model, entry, &why);
+            }
+        }
+        Purpose::FilterLog(syntax) => {
+            if let Err(why) = log::filter(model, session, &text, syntax) {
+                wrong(model, entry, &why);
+            }
+        }
         Purpose::Filter => {
             model.picking.filter = text;
             model.picking.method = 0;
@@ -199,6 +214,21 @@ fn again(model: &mut Model, mut entry: Box<Entry>, text: &str) {
     model.layers.push(Layer::Entry(entry));
 }
 
+/// An expression is none: it can be put right.
+fn wrong(model: &mut Model, entry: Box<Entry>, why: &str) {
+    model.say = Some(format!("This is no regular expression: {why}."));
+    model.layers.push(Layer::Entry(entry));
+}
+
+/// What is searched for is a text, or an expression.
+fn syntax(model: &mut Model) {
+    if let Some(Layer::Entry(entry)) = model.layers.last_mut()
+        && let Purpose::Search(syntax) | Purpose::FilterLog(syntax) = &mut entry.purpose
+    {
+        *syntax = syntax.other();
+    }
+}
+
 fn cancel(model: &mut Model) -> Vec<Effect> {
     let Some(Layer::Entry(entry)) = model.layers.pop() else {
         return Vec::new();
@@ -209,7 +239,11 @@ fn cancel(model: &mut Model) -> Vec<Effect> {
             return vec![Effect::Confirm { ask, answer }];
         }
         Purpose::Destroy(..) => model.say = Some("Not started.".to_owned()),
-        Purpose::Search | Purpose::Filter | Purpose::Marker | Purpose::Subject(_) => {}
+        Purpose::Search(_)
+        | Purpose::FilterLog(_)
+        | Purpose::Filter
+        | Purpose::Marker
+        | Purpose::Subject(_) => {}
     }
     Vec::new()
 }
@@ -224,6 +258,13 @@ pub(super) fn typed(model: &mut Model, event: KeyEvent) -> Vec<Effect> {
             }
         }
         Some(Layer::Settings(_)) => form::typed(model, event),
+        Some(Layer::Palette(palette)) => {
+            if let Some(request) = request(event)
+                && has_room(&palette.input, request)
+            {
+                palette::typed(model, request);
+            }
+        }
         _ => {}
     }
     Vec::new()
@@ -266,9 +307,13 @@ pub(super) fn request(event: KeyEvent) -> Option<InputRequest> {
 
 /// Changes a line that is typed into, up to its greatest length.
 pub(super) fn edit(input: &mut Input, request: InputRequest) {
-    if !matches!(request, InputRequest::InsertChar(_)) || input.value().len() < LONGEST {
+    if has_room(input, request) {
         input.handle(request);
     }
+}
+
+fn has_room(input: &Input, request: InputRequest) -> bool {
+    !matches!(request, InputRequest::InsertChar(_)) || input.value().len() < LONGEST
 }
 
 /// Puts the first line of a text into it.

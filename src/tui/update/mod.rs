@@ -2,23 +2,29 @@
 //! arguments.
 
 mod comparing;
+mod copying;
 mod form;
 mod layers;
 mod log;
+mod mouse;
+mod palette;
 mod picking;
 mod watching;
 
 use crate::session::Session;
 
-use super::keys::{Action, resolve};
+use super::keys::Action;
 use super::message::{Effect, Ended, Message};
-use super::model::{Decision, Dialog, Layer, Leave, LogView, Model, Screen, Watching, is_active};
+use super::model::{
+    Decision, Dialog, Layer, Leave, LogView, Model, Palette, Screen, Watching, is_active,
+};
 use super::offer::Offer;
 
 /// Takes one message. The session is only looked at: a search reads its log.
 pub fn update(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
     let effects = take(model, session, message);
     next_question(model);
+    log::look(model, session);
     effects
 }
 
@@ -26,11 +32,12 @@ fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
     match message {
         Message::Key(event) => {
             model.say = None;
-            match resolve(&model.contexts(session), event) {
+            match model.keys.resolve(&model.contexts(session), event) {
                 Some(action) => act(model, session, action),
                 None => layers::typed(model, event),
             }
         }
+        Message::Mouse(event) => mouse::take(model, session, event),
         Message::Paste(text) => layers::pasted(model, &text),
         Message::Resize(columns, rows) => {
             model.size = (columns, rows);
@@ -108,7 +115,7 @@ fn began(model: &mut Model) {
         log: LogView {
             left: log.left,
             wrap: log.wrap,
-            hide_times: log.hide_times,
+            times: log.times,
             ..LogView::default()
         },
         ..Watching::default()
@@ -149,6 +156,11 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
     match action {
         Action::Suspend => vec![Effect::Suspend],
         Action::Quit => quit(model, session),
+        Action::Mouse => mouse::turn(model),
+        Action::Palette if !matches!(model.layers.last(), Some(Layer::Palette(_))) => {
+            model.layers.push(Layer::Palette(Palette::default()));
+            Vec::new()
+        }
         Action::Help if !matches!(model.layers.last(), Some(Layer::Help(_))) => {
             model.layers.push(Layer::Help(0));
             Vec::new()

@@ -231,10 +231,7 @@ fn scroll(model: &mut Model, action: Action) {
     let to = moved(at, len, page, action);
     match model.picking.pane {
         PickPane::Hosts if to != at => {
-            model.picking.host = to;
-            model.picking.subject = chosen_row(&model.picking);
-            model.picking.method = 0;
-            model.picking.scroll = 0;
+            to_host(&mut model.picking, to);
         }
         PickPane::Methods if to != at => {
             model.picking.method = to;
@@ -259,6 +256,14 @@ pub(super) fn moved(at: usize, len: usize, page: usize, action: Action) -> usize
         _ => at,
     };
     to.min(last)
+}
+
+/// Puts the cursor on another host.
+pub(super) fn to_host(picking: &mut Picking, host: usize) {
+    picking.host = host;
+    picking.subject = chosen_row(picking);
+    picking.method = 0;
+    picking.scroll = 0;
 }
 
 /// The row of the subject that is chosen on the host under the cursor.

@@ -8,11 +8,10 @@ use crate::method::{Own, SubjectSpec};
 
 use super::super::super::model::{PickPane, Picking};
 use super::super::super::offer::{HostOffer, SubjectOffer};
-use super::super::super::text;
 use super::super::super::theme::Role;
 use super::super::super::view::{Titles, Ui};
 use super::super::super::widgets::row::Row;
-use super::scroll_to;
+use super::super::super::{layout, text};
 
 pub(super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     if area.is_empty() {
@@ -50,7 +49,12 @@ pub(super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
             }
         })
         .collect();
-    ui.rows(inner, buffer, &rows, scroll_to(picking.subject, inner));
+    ui.rows(
+        inner,
+        buffer,
+        &rows,
+        layout::first(picking.subject, usize::from(inner.height)),
+    );
 }
 
 fn start(ui: Ui<'_>, at: usize, is_chosen: bool, width: usize) -> Row<'_> {
