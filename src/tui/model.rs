@@ -5,8 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use chrono::FixedOffset;
 
 use crate::event::{AskId, Nanos, Order, Question, RunId};
-use crate::report::Sort;
-use crate::report::Stamps;
+use crate::report::{Sort, Stamps};
 use crate::session::{RunView, Session};
 
 use super::found::Found;
