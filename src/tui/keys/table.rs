@@ -61,7 +61,7 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Picking, Action::PreviousPane, &[BACK_TAB], "to the pane before", ""),
 
     bind(Context::Settings, Action::Accept, &[ENTER, key(' ')], "edit the value, or take the next one", "edit"),
-    bind(Context::Settings, Action::Right, &[plain(KeyCode::Right), key('l')], "the next one of its choices", "←/→ choice"),
+    bind(Context::Settings, Action::Right, &[plain(KeyCode::Right), key('l')], "the next one of its choices", "next choice"),
     bind(Context::Settings, Action::Left, &[plain(KeyCode::Left), key('h')], "the choice before", ""),
     bind(Context::Settings, Action::Reset, &[key('r'), plain(KeyCode::Delete), plain(KeyCode::Backspace)], "back to its default", "default"),
     bind(Context::Settings, Action::Back, &[ESC, key('q'), key('e')], "close the settings", "close"),
