@@ -20,6 +20,7 @@ mod replay;
 mod report;
 mod run;
 mod screening;
+mod seats;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -4,6 +4,7 @@
 
 mod chapters;
 mod folder;
+mod history;
 mod idle;
 mod lines;
 mod load;
@@ -16,6 +17,7 @@ mod writer;
 
 pub use chapters::{Chapter, ChapterKind};
 pub use folder::{DeleteError, delete, files, recordings};
+pub use history::{Earlier, History, Past};
 pub use idle::Idle;
 pub use load::{Warning, load};
 pub use player::{Change, Player, Standing};

@@ -44,10 +44,7 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
                 );
                 None
             }
-            Layer::Settings(picked, at) => {
-                settings::draw(ui, buffer, picked, *at);
-                None
-            }
+            Layer::Settings(form) => settings::draw(ui, buffer, form),
             Layer::Chapters(at) => {
                 chapters::draw(ui, buffer, *at);
                 None
