@@ -185,7 +185,7 @@ impl Desk {
             Effect::Resume => self.act(ActKind::Resume, String::new()),
             Effect::Marker(text) => self.act(ActKind::Marker, text),
             Effect::Confirm { ask, answer } => self.board.answered(&ask, answer),
-            Effect::Quit(_) | Effect::Replay(_) | Effect::Suspend => {}
+            Effect::Quit(_) | Effect::Replay(_) | Effect::Suspend | Effect::Mouse(_) => {}
         }
     }
 

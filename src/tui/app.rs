@@ -100,6 +100,8 @@ pub(super) trait Canvas {
     fn draw(&mut self, model: &Model, session: &Mutex<Session>) -> io::Result<()>;
     /// Forgets what was drawn: somebody else has had the terminal.
     fn redraw(&mut self) -> io::Result<()>;
+    /// Has clicks and the wheel told as input, or leaves them to the terminal.
+    fn set_mouse(&mut self, is_on: bool) -> io::Result<()>;
     /// Gives the terminal back and asks to be stopped; that happens soon, not at once.
     fn suspend(&mut self) -> io::Result<()>;
     /// Takes the terminal again.
@@ -231,12 +233,16 @@ pub(super) async fn drive<C: Canvas>(
                 break;
             }
         }
-        if board.is_suspending() {
-            board.canvas.suspend()?;
-            // Where nobody can put it back into the foreground, it is not stopped either.
-            let _ = timeout(STOPPING, Signals::resumed(&mut signals)).await;
-            board.canvas.resume()?;
-            board.dirty = true;
+        for effect in board.own_effects() {
+            if let Effect::Mouse(is_on) = effect {
+                board.canvas.set_mouse(is_on)?;
+            } else {
+                board.canvas.suspend()?;
+                // Where nobody can put it back into the foreground, it is not stopped either.
+                let _ = timeout(STOPPING, Signals::resumed(&mut signals)).await;
+                board.canvas.resume()?;
+                board.dirty = true;
+            }
         }
         if let Some(ended) = board.parting() {
             let say = async {
@@ -299,6 +305,7 @@ impl<C: Canvas> Dashboard<C> {
     fn input(&mut self, input: Option<Input>) {
         match input {
             Some(Input::Key(key)) => self.take(Message::Key(key)),
+            Some(Input::Mouse(mouse)) => self.take(Message::Mouse(mouse)),
             Some(Input::Paste(text)) => self.take(Message::Paste(text)),
             Some(Input::Closed) | None => self.take(Message::Ended(Ended::HungUp)),
         }
@@ -356,11 +363,12 @@ impl<C: Canvas> Dashboard<C> {
         }
     }
 
-    /// Whether the program is to go into the background.
-    fn is_suspending(&mut self) -> bool {
-        let before = self.outbox.len();
-        self.outbox.retain(|effect| *effect != Effect::Suspend);
-        self.outbox.len() < before
+    /// Takes out what the loop does itself.
+    fn own_effects(&mut self) -> VecDeque<Effect> {
+        let is_own = |effect: &Effect| matches!(effect, Effect::Suspend | Effect::Mouse(_));
+        let (own, others) = self.outbox.drain(..).partition(is_own);
+        self.outbox = others;
+        own
     }
 
     /// Whether the dashboard is over.

@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use crossterm::event::{self, Event, KeyEvent};
+use crossterm::event::{self, Event, KeyEvent, MouseEvent};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::sync::mpsc;
 
@@ -13,6 +13,8 @@ use tokio::sync::mpsc;
 pub(super) enum Input {
     /// A key.
     Key(KeyEvent),
+    /// A click, or the wheel.
+    Mouse(MouseEvent),
     /// Pasted text.
     Paste(String),
     /// There is no terminal any more.
@@ -62,6 +64,7 @@ fn forward(keys: &mpsc::Sender<Input>, stopped: &UnixStream) -> std::ops::Contro
         while let Ok(true) = event::poll(Duration::ZERO) {
             let input = match event::read() {
                 Ok(Event::Key(key)) => Input::Key(key),
+                Ok(Event::Mouse(mouse)) => Input::Mouse(mouse),
                 Ok(Event::Paste(text)) => Input::Paste(text),
                 // A new size is told by its signal.
                 Ok(_) => continue,

@@ -1,6 +1,6 @@
 //! What comes into the dashboard, and what goes out.
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::event::{Answer, AskId, Nanos, Question};
 
@@ -11,6 +11,8 @@ use super::offer::{Choice, Offer};
 pub enum Message {
     /// A key was pressed.
     Key(KeyEvent),
+    /// The mouse did something; only while [`Effect::Mouse`] has it told.
+    Mouse(MouseEvent),
     /// Text was pasted.
     Paste(String),
     /// The terminal has this many columns and rows now.
@@ -79,6 +81,8 @@ pub enum Effect {
     Replay(Player),
     /// Put the program into the background. The loop does this itself; nobody else sees it.
     Suspend,
+    /// Have clicks and the wheel told, or leave them to the terminal. The loop does this, too.
+    Mouse(bool),
     /// The dashboard is over, and why.
     Quit(Ended),
 }

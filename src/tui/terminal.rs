@@ -27,11 +27,18 @@ use super::model::Model;
 static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Something panicked while the terminal was ours.
 static PANICKED: AtomicBool = AtomicBool::new(false);
+/// Clicks and the wheel are told as input; taken up again with the terminal.
+static MOUSE: AtomicBool = AtomicBool::new(false);
 static PANIC: Notify = Notify::const_new();
 static HOOK: Once = Once::new();
 
 /// Keys that nobody has taken yet; more of them wait in the terminal.
 const KEYS: usize = 64;
+
+/// Buttons and the wheel, in numbers of any size. Not where the mouse moves, which crossterm would
+/// ask for, too: nobody needs a line through SSH for each cell that it passes.
+const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1006h";
+const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1000l";
 
 /// Why the dashboard cannot be shown, or not any longer.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +88,7 @@ impl Terminal {
         }
         install_hook();
         PANICKED.store(false, Ordering::SeqCst);
+        MOUSE.store(false, Ordering::SeqCst);
         take()?;
         let (keys, input) = mpsc::channel(KEYS);
         let buffer = BufWriter::with_capacity(64 * 1024, io::stdout());
@@ -136,6 +144,13 @@ impl Canvas for Terminal {
         self.screen.resize(Rect::new(0, 0, columns, rows))
     }
 
+    fn set_mouse(&mut self, is_on: bool) -> io::Result<()> {
+        if MOUSE.swap(is_on, Ordering::SeqCst) == is_on || !TAKEN.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        tell_mouse(is_on)
+    }
+
     fn suspend(&mut self) -> io::Result<()> {
         self.reader = None;
         give_back();
@@ -165,12 +180,23 @@ fn take() -> io::Result<()> {
             EnterAlternateScreen,
             EnableBracketedPaste,
             cursor::Hide
-        )
+        )?;
+        if MOUSE.load(Ordering::SeqCst) {
+            tell_mouse(true)?;
+        }
+        Ok(())
     });
     if taken.is_err() {
         give_back();
     }
     taken
+}
+
+fn tell_mouse(is_on: bool) -> io::Result<()> {
+    execute!(
+        io::stdout(),
+        style::Print(if is_on { MOUSE_ON } else { MOUSE_OFF })
+    )
 }
 
 /// Gives the terminal back, once: a second time would put the prompt over what was said since.
@@ -179,6 +205,9 @@ fn give_back() {
         return;
     }
     // A terminal that is gone cannot be given back, and there is nobody to tell.
+    if MOUSE.load(Ordering::SeqCst) {
+        let _ = tell_mouse(false);
+    }
     let _ = execute!(
         io::stdout(),
         EndSynchronizedUpdate,

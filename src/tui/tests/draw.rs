@@ -66,6 +66,10 @@ impl Canvas for Paper {
         Ok(())
     }
 
+    fn set_mouse(&mut self, _is_on: bool) -> io::Result<()> {
+        Ok(())
+    }
+
     fn suspend(&mut self) -> io::Result<()> {
         self.seen.suspended.fetch_add(1, Ordering::SeqCst);
         Ok(())

@@ -29,6 +29,8 @@ fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
                 None => layers::typed(model, event),
             }
         }
+        // Nothing on the screen takes it yet.
+        Message::Mouse(_) => Vec::new(),
         Message::Paste(text) => layers::pasted(model, &text),
         Message::Resize(columns, rows) => {
             model.size = (columns, rows);
