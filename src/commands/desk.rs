@@ -185,7 +185,11 @@ impl Desk {
             Effect::Resume => self.act(ActKind::Resume, String::new()),
             Effect::Marker(text) => self.act(ActKind::Marker, text),
             Effect::Confirm { ask, answer } => self.board.answered(&ask, answer),
-            Effect::Quit(_) | Effect::Replay(_) | Effect::Suspend | Effect::Mouse(_) => {}
+            Effect::Quit(_)
+            | Effect::Replay(_)
+            | Effect::Suspend
+            | Effect::Mouse(_)
+            | Effect::Themes(_) => {}
         }
     }
 

@@ -18,7 +18,7 @@ use super::model::{Model, is_active};
 use super::offer::Offer;
 use super::signals::{Heard, Signals};
 use super::terminal::{Terminal, TuiError};
-use super::theme::Theme;
+use super::theme::{Shelf, Theme};
 use super::update;
 
 /// At most 30 frames a second.
@@ -76,6 +76,8 @@ impl Feed {
 pub struct Start {
     /// Styles.
     pub theme: Theme,
+    /// Other styles.
+    pub shelf: Shelf,
     /// The zone that times of day are shown in.
     pub zone: FixedOffset,
     /// What can be picked, where that is known already.
@@ -165,6 +167,7 @@ impl Clock {
 struct Dashboard<C> {
     canvas: C,
     model: Model,
+    shelf: Shelf,
     feed: Feed,
     clock: Clock,
     /// Whether what is on the screen is old.
@@ -234,14 +237,19 @@ pub(super) async fn drive<C: Canvas>(
             }
         }
         for effect in board.own_effects() {
-            if let Effect::Mouse(is_on) = effect {
-                board.canvas.set_mouse(is_on)?;
-            } else {
-                board.canvas.suspend()?;
-                // Where nobody can put it back into the foreground, it is not stopped either.
-                let _ = timeout(STOPPING, Signals::resumed(&mut signals)).await;
-                board.canvas.resume()?;
-                board.dirty = true;
+            match effect {
+                Effect::Mouse(is_on) => board.canvas.set_mouse(is_on)?,
+                Effect::Themes(wish) => {
+                    let (themes, wrong) = board.shelf.all();
+                    board.take(Message::Themes(wish, themes, wrong));
+                }
+                _ => {
+                    board.canvas.suspend()?;
+                    // Where nobody can put it back into the foreground, it is not stopped either.
+                    let _ = timeout(STOPPING, Signals::resumed(&mut signals)).await;
+                    board.canvas.resume()?;
+                    board.dirty = true;
+                }
             }
         }
         if let Some(ended) = board.parting() {
@@ -261,12 +269,18 @@ pub(super) async fn drive<C: Canvas>(
 
 impl<C: Canvas> Dashboard<C> {
     fn new(canvas: C, feed: Feed, start: Start) -> io::Result<Self> {
-        let Start { theme, zone, offer } = start;
+        let Start {
+            theme,
+            shelf,
+            zone,
+            offer,
+        } = start;
         let model = Model::new(theme, canvas.size()?, zone);
         let now = Instant::now();
         let mut board = Self {
             canvas,
             model,
+            shelf,
             clock: Clock {
                 at: Nanos::default(),
                 since: now,
@@ -365,7 +379,12 @@ impl<C: Canvas> Dashboard<C> {
 
     /// Takes out what the loop does itself.
     fn own_effects(&mut self) -> VecDeque<Effect> {
-        let is_own = |effect: &Effect| matches!(effect, Effect::Suspend | Effect::Mouse(_));
+        let is_own = |effect: &Effect| {
+            matches!(
+                effect,
+                Effect::Suspend | Effect::Mouse(_) | Effect::Themes(_)
+            )
+        };
         let (own, others) = self.outbox.drain(..).partition(is_own);
         self.outbox = others;
         own

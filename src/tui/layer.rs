@@ -5,6 +5,7 @@ use tui_input::Input;
 use crate::event::AskId;
 
 use super::offer::{Choice, Named, Picked};
+use super::theme::Theme;
 
 /// What lies over the screen.
 #[derive(Debug, Clone)]
@@ -15,10 +16,25 @@ pub enum Layer {
     Notes(usize),
     /// Settings of a method, and the one under the cursor.
     Settings(Picked, usize),
+    /// The themes that there are.
+    Themes(Box<Themes>),
     /// A question with choices.
     Dialog(Dialog),
     /// A line that is typed into.
     Entry(Box<Entry>),
+}
+
+/// The themes that there are. The one under the cursor is in use, so that it can be seen.
+#[derive(Debug, Clone)]
+pub struct Themes {
+    /// Those that can be had, by name.
+    pub all: Vec<Theme>,
+    /// What is wrong with others.
+    pub wrong: Vec<String>,
+    /// The one under the cursor.
+    pub at: usize,
+    /// The one that was in use before.
+    pub before: Theme,
 }
 
 /// A question with choices.

@@ -5,6 +5,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use crate::event::{Answer, AskId, Nanos, Question};
 
 use super::offer::{Choice, Offer};
+use super::theme::Theme;
 
 /// What comes in.
 #[derive(Debug, Clone)]
@@ -33,6 +34,8 @@ pub enum Message {
     Say(String),
     /// Something went wrong that no event tells.
     Trouble(String),
+    /// The themes that there are, and what is wrong with others.
+    Themes(ThemeWish, Vec<Theme>, Vec<String>),
     /// Where a replay stands.
     Replay(ReplayState),
     /// The program is asked to end from outside, or the terminal is gone.
@@ -83,8 +86,19 @@ pub enum Effect {
     Suspend,
     /// Have clicks and the wheel told, or leave them to the terminal. The loop does this, too.
     Mouse(bool),
+    /// Read the themes and answer with [`Message::Themes`]. The loop does this, too.
+    Themes(ThemeWish),
     /// The dashboard is over, and why.
     Quit(Ended),
+}
+
+/// What the themes are wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThemeWish {
+    /// The next one is taken.
+    Next,
+    /// One is chosen from a list.
+    List,
 }
 
 /// What a player is to do.

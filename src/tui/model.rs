@@ -8,7 +8,7 @@ use crate::event::{AskId, Nanos, Order, Question, RunId};
 use crate::session::{RunView, Session};
 
 use super::keys::Context;
-pub use super::layer::{Decision, Dialog, Entry, Layer, Purpose};
+pub use super::layer::{Decision, Dialog, Entry, Layer, Purpose, Themes};
 use super::message::ReplayState;
 use super::offer::{MethodOffer, Named, Offer, Picked};
 use super::query::Query;
@@ -231,6 +231,9 @@ impl Model {
         match self.layers.last() {
             Some(Layer::Help(_) | Layer::Notes(_)) => {
                 vec![Context::Overlay, Context::Lists, Context::Always]
+            }
+            Some(Layer::Themes(_)) => {
+                vec![Context::Themes, Context::Lists, Context::Always]
             }
             Some(Layer::Settings(..)) => {
                 vec![

@@ -97,6 +97,10 @@ pub enum Action {
     Top,
     /// To the last.
     Bottom,
+    /// The next theme.
+    NextTheme,
+    /// A theme from a list.
+    Theme,
     /// This help.
     Help,
     /// Put the dashboard into the background.
@@ -126,6 +130,8 @@ pub enum Context {
     Settings,
     /// Lists and texts.
     Lists,
+    /// The list of themes.
+    Themes,
     /// What lies over the screen: help, notes.
     Overlay,
     /// A question with choices.
@@ -140,7 +146,7 @@ pub enum Context {
 
 impl Context {
     /// All, in the order in which help shows them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Picking,
         Self::Methods,
         Self::Settings,
@@ -150,6 +156,7 @@ impl Context {
         Self::Replay,
         Self::Compare,
         Self::Lists,
+        Self::Themes,
         Self::Overlay,
         Self::Dialog,
         Self::Entry,
@@ -170,6 +177,7 @@ impl Context {
             Self::Compare => "Comparing",
             Self::Settings => "Settings of a method",
             Self::Lists => "Lists, logs and texts",
+            Self::Themes => "Themes",
             Self::Overlay => "Help and notes",
             Self::Dialog => "Questions",
             Self::Entry => "Typing",

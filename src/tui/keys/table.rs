@@ -95,6 +95,10 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Compare, Action::PreviousPane, &[BACK_TAB], "the time before", ""),
     bind(Context::Compare, Action::Notes, &[key('!')], "all warnings and remarks", "notes"),
 
+    bind(Context::Themes, Action::Accept, &[ENTER], "keep this theme", "keep"),
+    bind(Context::Themes, Action::NextTheme, &[key('T'), TAB], "the next one", ""),
+    bind(Context::Themes, Action::Back, &[ESC, key('q')], "back to the theme before", "as before"),
+
     bind(Context::Overlay, Action::Back, &[ESC, key('q'), key('?'), key('!'), ENTER], "close it", "close"),
 
     bind(Context::Dialog, Action::Accept, &[ENTER], "take the choice under the cursor", "take"),
@@ -115,6 +119,8 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Lists, Action::Bottom, &[key('G'), plain(KeyCode::End)], "to the last; in a log: follow it", ""),
 
     bind(Context::Everywhere, Action::Help, &[key('?'), plain(KeyCode::F(1))], "this help", "help"),
+    bind(Context::Everywhere, Action::NextTheme, &[key('T')], "the next theme", ""),
+    bind(Context::Everywhere, Action::Theme, &[ctrl('t')], "choose a theme from a list; each is tried at once", ""),
     bind(Context::Everywhere, Action::Quit, &[key('q')], "leave; asks while a run goes on", "quit"),
 
     bind(Context::Always, Action::Quit, &[ctrl('c')], "leave; asks while a run goes on", ""),

@@ -6,6 +6,7 @@ mod help;
 mod notes;
 pub(super) mod picking;
 mod settings;
+mod themes;
 pub(super) mod watching;
 
 use ratatui::buffer::Buffer;
@@ -18,6 +19,7 @@ use crate::session::{Session, Tally};
 use super::format;
 use super::layout;
 use super::model::{Layer, Model};
+use super::theme::Role;
 use super::view::{Titles, Ui};
 use super::widgets::command_bar;
 
@@ -42,6 +44,10 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
             }
             Layer::Settings(picked, at) => {
                 settings::draw(ui, buffer, picked, *at);
+                None
+            }
+            Layer::Themes(all) => {
+                themes::draw(ui, buffer, all);
                 None
             }
             Layer::Dialog(dialog) => {
@@ -84,6 +90,7 @@ fn over(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, titles: Titles<'_>) -> Rect
         }
     }
     Clear.render(area, buffer);
+    buffer.set_style(area, ui.style(Role::Text));
     ui.pane(area, buffer, true, titles)
 }
 

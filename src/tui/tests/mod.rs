@@ -11,4 +11,5 @@ mod properties;
 mod pty;
 mod screens;
 mod snapshot;
+mod theme_keys;
 mod watching_keys;

@@ -11,7 +11,7 @@ use super::super::message::{Effect, Ended};
 use super::super::model::{Decision, Dialog, Entry, Layer, Leave, Model, Purpose};
 use super::super::offer::Picked;
 use super::super::{layout, screens};
-use super::{log, picking};
+use super::{log, picking, themes};
 
 /// Nothing that is typed needs to be longer.
 const LONGEST: usize = 1024;
@@ -66,6 +66,10 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
     match model.layers.last_mut() {
         Some(Layer::Help(_) | Layer::Notes(_)) => {
             overlay(model, session, action);
+            Vec::new()
+        }
+        Some(Layer::Themes(_)) => {
+            themes::act(model, action);
             Vec::new()
         }
         Some(Layer::Settings(..)) => settings(model, action),
