@@ -23,6 +23,8 @@ use super::update;
 
 /// At most 30 frames a second.
 const FRAME: Duration = Duration::from_millis(33);
+/// After a key the next frame comes sooner: whoever types waits for none.
+const KEY_FRAME: Duration = Duration::from_millis(8);
 /// How often clocks on the screen go on while something runs.
 const TICK: Duration = Duration::from_secs(1);
 /// At most so many messages are taken before a frame, so that a flood of them delays none.
@@ -172,6 +174,8 @@ struct Dashboard<C> {
     clock: Clock,
     /// Whether what is on the screen is old.
     dirty: bool,
+    /// When the last frame was drawn.
+    drawn: Instant,
     /// When the next frame may be drawn.
     frame: Instant,
     /// When clocks on the screen go on.
@@ -288,6 +292,7 @@ impl<C: Canvas> Dashboard<C> {
             },
             feed,
             dirty: true,
+            drawn: now,
             frame: now,
             tick: now + TICK,
             outbox: VecDeque::new(),
@@ -317,6 +322,7 @@ impl<C: Canvas> Dashboard<C> {
     }
 
     fn input(&mut self, input: Option<Input>) {
+        self.frame = self.frame.min(self.drawn + KEY_FRAME);
         match input {
             Some(Input::Key(key)) => self.take(Message::Key(key)),
             Some(Input::Mouse(mouse)) => self.take(Message::Mouse(mouse)),
@@ -369,7 +375,8 @@ impl<C: Canvas> Dashboard<C> {
             self.canvas.draw(&self.model, &self.feed.session)
         });
         self.dirty = false;
-        self.frame = Instant::now() + FRAME;
+        self.drawn = Instant::now();
+        self.frame = self.drawn + FRAME;
         match drawn {
             Ok(()) => Ok(None),
             Err(why) if is_gone(&why) => Ok(Some(Ended::HungUp)),
