@@ -240,6 +240,7 @@ mod tests {
                 percent: None,
                 done: Some(done),
                 total: Some(Bytes(1000)),
+                says: None,
             }),
             rate: rate
                 .iter()

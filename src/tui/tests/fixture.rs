@@ -307,6 +307,7 @@ impl Tale {
             percent,
             done: Some(Bytes(done)),
             total: total.map(Bytes),
+            says: None,
         }));
     }
 
