@@ -104,9 +104,8 @@ impl Scene {
             session.apply(event);
             now = event.t;
         }
-        let viewport = Viewport::Fixed(Rect::new(0, 0, size.0, size.1));
         let written = Rc::new(Cell::new(0));
-        let backend = CrosstermBackend::new(Counter(Rc::clone(&written)));
+        let terminal = counted(size, &written)?;
         let mut scene = Self {
             session,
             model: Model::new(Theme::load("default", &[])?, size, Utc.fix()),
@@ -116,7 +115,7 @@ impl Scene {
             seq: at as u64,
             written,
             is_lost: false,
-            terminal: Terminal::with_options(backend, TerminalOptions { viewport })?,
+            terminal,
         };
         scene.take(Message::Began);
         scene.lines(LINES);
@@ -135,7 +134,7 @@ impl Scene {
 
     fn draw(&mut self) -> Result<()> {
         if std::mem::take(&mut self.is_lost) {
-            self.terminal.clear()?;
+            self.terminal = counted(self.model.size, &self.written)?;
         }
         let (model, session) = (&self.model, &self.session);
         self.terminal.draw(|frame| view(model, session, frame))?;
@@ -189,6 +188,19 @@ impl Scene {
     fn anew(&mut self) {
         self.is_lost = true;
     }
+}
+
+/// A terminal on which nothing stands.
+fn counted(
+    size: (u16, u16),
+    written: &Rc<Cell<u64>>,
+) -> Result<Terminal<CrosstermBackend<Counter>>> {
+    let viewport = Viewport::Fixed(Rect::new(0, 0, size.0, size.1));
+    let backend = CrosstermBackend::new(Counter(Rc::clone(written)));
+    Ok(Terminal::with_options(
+        backend,
+        TerminalOptions { viewport },
+    )?)
 }
 
 /// Counts what would go to the terminal.
