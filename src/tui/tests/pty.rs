@@ -12,7 +12,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::{mpsc, watch};
 
-use super::super::app::drive;
+use super::super::app::{Canvas, drive};
 use super::super::message::{Effect, Message};
 use super::super::theme::{ColorWhen, Shelf};
 use super::super::{Channels, Feed, Start, Terminal, run};
@@ -84,7 +84,10 @@ async fn dashboard(mode: &str) -> Result<super::super::Ended, super::super::TuiE
         messages: from_engine,
         effects,
     };
-    let terminal = Terminal::open(has_color)?;
+    let mut terminal = Terminal::open(has_color)?;
+    if mode == "panic" || mode == "mouse" {
+        terminal.set_mouse(true)?;
+    }
     if mode == "panic" {
         tokio::spawn(async {
             tokio::time::sleep(Duration::from_millis(300)).await;
@@ -261,6 +264,14 @@ impl Program {
         }
     }
 
+    /// How often the mouse was asked for, and left.
+    fn has_mouse(&self, on: usize, off: usize) {
+        assert_eq!(self.count("\u{1b}[?1000h\u{1b}[?1006h"), on);
+        assert_eq!(self.count("\u{1b}[?1006l\u{1b}[?1000l"), off);
+        // Where it moves is never asked for.
+        assert_eq!(self.count("\u{1b}[?1003h"), 0);
+    }
+
     fn report(&self) -> String {
         let begin = Instant::now();
         while !Path::new(&self.report).exists() {
@@ -309,6 +320,28 @@ fn a_panic_in_a_task_gives_the_terminal_back_and_ends_it() {
     program.wait_for("error: a part of the program failed");
     program.wait_for("a task has panicked");
     program.is_given_back(1);
+    assert_eq!(program.count("\u{1b}[?1000l"), 1);
+}
+
+#[test]
+fn the_mouse_goes_back_with_the_terminal() {
+    let mut program = Program::start("mouse", &[], Some(&["-i"]));
+    program.wait_for("prompt>");
+    program.press("$CHILD\r");
+    program.wait_for("following");
+    program.has_mouse(1, 0);
+    program.press("\u{1a}");
+    program.wait("the shell", |said| !said.screen.screen().alternate_screen());
+    program.has_mouse(1, 1);
+    program.press("fg\r");
+    program.wait_for("following");
+    program.has_mouse(2, 1);
+    program.press("q");
+    program.wait_for("A run is going on");
+    program.press("l\r");
+    program.wait_for("ended: Quit");
+    program.has_mouse(2, 2);
+    program.is_given_back(2);
 }
 
 #[test]
