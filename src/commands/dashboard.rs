@@ -46,6 +46,8 @@ pub(super) async fn dashboard(
         shelf,
         zone: zone(),
         offer: None,
+        keys: context.keys.clone(),
+        mouse: context.config.mouse,
     };
     let feed = Feed::live(session, changes);
     let ended = tui::run(

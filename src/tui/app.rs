@@ -13,6 +13,7 @@ use crate::event::Nanos;
 use crate::session::Session;
 
 use super::input::Input;
+use super::keys::Keymap;
 use super::message::{Effect, Ended, Message, ReplayState};
 use super::model::{Model, is_active};
 use super::offer::Offer;
@@ -84,6 +85,10 @@ pub struct Start {
     pub zone: FixedOffset,
     /// What can be picked, where that is known already.
     pub offer: Option<Offer>,
+    /// What keys do.
+    pub keys: Keymap,
+    /// Whether the mouse is taken.
+    pub mouse: bool,
 }
 
 /// To and from the part that runs the session.
@@ -104,12 +109,14 @@ pub(super) trait Canvas {
     fn draw(&mut self, model: &Model, session: &Mutex<Session>) -> io::Result<()>;
     /// Forgets what was drawn: somebody else has had the terminal.
     fn redraw(&mut self) -> io::Result<()>;
-    /// Has clicks and the wheel told as input, or leaves them to the terminal.
-    fn set_mouse(&mut self, is_on: bool) -> io::Result<()>;
     /// Gives the terminal back and asks to be stopped; that happens soon, not at once.
     fn suspend(&mut self) -> io::Result<()>;
     /// Takes the terminal again.
     fn resume(&mut self) -> io::Result<()>;
+    /// Gives a text to the clipboard.
+    fn copy(&mut self, text: &str) -> io::Result<()>;
+    /// Takes the mouse, or leaves it to the terminal.
+    fn mouse(&mut self, on: bool) -> io::Result<()>;
     /// Returns when a part of the program has panicked.
     async fn panicked(&self);
 }
@@ -240,21 +247,13 @@ pub(super) async fn drive<C: Canvas>(
                 break;
             }
         }
-        for effect in board.own_effects() {
-            match effect {
-                Effect::Mouse(is_on) => board.canvas.set_mouse(is_on)?,
-                Effect::Themes(wish) => {
-                    let (themes, wrong) = board.shelf.all();
-                    board.take(Message::Themes(wish, themes, wrong));
-                }
-                _ => {
-                    board.canvas.suspend()?;
-                    // Where nobody can put it back into the foreground, it is not stopped either.
-                    let _ = timeout(STOPPING, Signals::resumed(&mut signals)).await;
-                    board.canvas.resume()?;
-                    board.dirty = true;
-                }
-            }
+        board.do_own()?;
+        if board.is_suspending() {
+            board.canvas.suspend()?;
+            // Where nobody can put it back into the foreground, it is not stopped either.
+            let _ = timeout(STOPPING, Signals::resumed(&mut signals)).await;
+            board.canvas.resume()?;
+            board.dirty = true;
         }
         if let Some(ended) = board.parting() {
             let say = async {
@@ -278,8 +277,12 @@ impl<C: Canvas> Dashboard<C> {
             shelf,
             zone,
             offer,
+            keys,
+            mouse,
         } = start;
-        let model = Model::new(theme, canvas.size()?, zone);
+        let mut model = Model::new(theme, canvas.size()?, zone);
+        model.keys = keys;
+        model.mouse = mouse;
         let now = Instant::now();
         let mut board = Self {
             canvas,
@@ -297,6 +300,7 @@ impl<C: Canvas> Dashboard<C> {
             tick: now + TICK,
             outbox: VecDeque::new(),
         };
+        board.canvas.mouse(mouse)?;
         if let Some(offer) = offer {
             board.take(Message::Offer(Box::new(offer)));
         }
@@ -325,7 +329,7 @@ impl<C: Canvas> Dashboard<C> {
         self.frame = self.frame.min(self.drawn + KEY_FRAME);
         match input {
             Some(Input::Key(key)) => self.take(Message::Key(key)),
-            Some(Input::Mouse(mouse)) => self.take(Message::Mouse(mouse)),
+            Some(Input::Mouse(event)) => self.take(Message::Mouse(event)),
             Some(Input::Paste(text)) => self.take(Message::Paste(text)),
             Some(Input::Closed) | None => self.take(Message::Ended(Ended::HungUp)),
         }
@@ -384,17 +388,27 @@ impl<C: Canvas> Dashboard<C> {
         }
     }
 
-    /// Takes out what the loop does itself.
-    fn own_effects(&mut self) -> VecDeque<Effect> {
-        let is_own = |effect: &Effect| {
-            matches!(
-                effect,
-                Effect::Suspend | Effect::Mouse(_) | Effect::Themes(_)
-            )
-        };
-        let (own, others) = self.outbox.drain(..).partition(is_own);
-        self.outbox = others;
-        own
+    /// Does what the loop does itself.
+    fn do_own(&mut self) -> io::Result<()> {
+        for effect in std::mem::take(&mut self.outbox) {
+            match effect {
+                Effect::Copy(text) => self.canvas.copy(&text)?,
+                Effect::Mouse(on) => self.canvas.mouse(on)?,
+                Effect::Themes(wish) => {
+                    let (themes, wrong) = self.shelf.all();
+                    self.take(Message::Themes(wish, themes, wrong));
+                }
+                other => self.outbox.push_back(other),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the program is to go into the background.
+    fn is_suspending(&mut self) -> bool {
+        let before = self.outbox.len();
+        self.outbox.retain(|effect| *effect != Effect::Suspend);
+        self.outbox.len() < before
     }
 
     /// Whether the dashboard is over.

@@ -4,6 +4,20 @@ use std::time::Duration;
 
 use crate::event::{Bytes, Nanos};
 
+/// A count, its digits in threes.
+#[must_use]
+pub fn many(n: u64) -> String {
+    let digits = n.to_string();
+    let mut all = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            all.push(',');
+        }
+        all.push(digit);
+    }
+    all
+}
+
 /// How many decimals a value of this size deserves, but never finer than its clock.
 fn decimals(value: f64, resolution: f64) -> usize {
     let by_size: usize = match value.abs() {
@@ -62,17 +76,6 @@ pub fn seconds(value: f64, resolution: f64) -> String {
     match figure_with_error(value, resolution).split_once(" ±") {
         Some((shown, error)) => format!("{shown} s ±{error}"),
         None => format!("{} s", figure_with_error(value, resolution)),
-    }
-}
-
-/// A range without its unit: `57–66`, or the one value where both are it.
-#[must_use]
-pub fn range(low: f64, high: f64, resolution: f64) -> String {
-    let (low, high) = (figure(low, resolution), figure(high, resolution));
-    if low == high {
-        low
-    } else {
-        format!("{low}–{high}")
     }
 }
 
@@ -177,16 +180,6 @@ pub fn value(value: f64, unit: &str, resolution: f64) -> String {
     }
 }
 
-/// A ratio of a verdict: `18×`, `1.4×`. The verdict has rounded it outwards already.
-#[must_use]
-pub fn ratio(ratio: f64) -> String {
-    if ratio < 10.0 && ratio.fract() != 0.0 {
-        format!("{ratio:.1}×")
-    } else {
-        format!("{ratio:.0}×")
-    }
-}
-
 /// So many of something: `1 row`, `3 rows`.
 #[must_use]
 pub fn count(n: usize, what: &str) -> String {
@@ -228,8 +221,6 @@ mod tests {
         assert_eq!(seconds(0.31, 0.01), "0.31 s ±0.01");
         assert_eq!(seconds(57.04, 0.01), "57.0 s");
         assert_eq!(seconds(655.4, 1e-6), "655 s");
-        assert_eq!(range(57.0, 66.0, 1.0), "57–66");
-        assert_eq!(range(2.0, 2.0, 1.0), "2");
     }
 
     #[test]
@@ -260,8 +251,6 @@ mod tests {
         assert_eq!(rough(7_500.0), "2 h 10 min");
         assert_eq!(moment(Nanos(151_000_000_000)), "2:31");
         assert_eq!(percent(99.99), "99 %");
-        assert_eq!(ratio(18.0), "18×");
-        assert_eq!(ratio(1.46), "1.5×");
         assert_eq!(ago(Duration::from_millis(900)), "now");
         assert_eq!(
             (count(1, "row"), count(0, "run")),
@@ -276,13 +265,7 @@ mod tests {
     #[test]
     fn odd_figures_are_still_text() {
         for odd in [f64::NAN, f64::INFINITY, -1.0, 1e300] {
-            for text in [
-                seconds(odd, odd),
-                rate(odd),
-                percent(odd),
-                rough(odd),
-                ratio(odd),
-            ] {
+            for text in [seconds(odd, odd), rate(odd), percent(odd), rough(odd)] {
                 assert!(!text.is_empty());
             }
         }

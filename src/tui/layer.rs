@@ -5,6 +5,8 @@ use tui_input::Input;
 use crate::event::AskId;
 
 use super::offer::{Choice, Named, Picked};
+use super::query::Syntax;
+use super::runlog::At;
 use super::theme::Theme;
 
 /// What lies over the screen.
@@ -18,6 +20,10 @@ pub enum Layer {
     Settings(Picked, usize),
     /// The themes that there are.
     Themes(Box<Themes>),
+    /// All that can be done here.
+    Palette(Palette),
+    /// A line of the log that is to be copied.
+    Copying(Copying),
     /// A question with choices.
     Dialog(Dialog),
     /// A line that is typed into.
@@ -35,6 +41,24 @@ pub struct Themes {
     pub at: usize,
     /// The one that was in use before.
     pub before: Theme,
+}
+
+/// All that can be done here, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Palette {
+    /// What was typed of a name.
+    pub input: Input,
+    /// The one under the cursor, among those that are shown.
+    pub at: usize,
+}
+
+/// A line of the log that is to be copied.
+#[derive(Debug, Clone, Copy)]
+pub struct Copying {
+    /// The line.
+    pub at: At,
+    /// Whether the end of the log was followed before.
+    pub followed: bool,
 }
 
 /// A question with choices.
@@ -86,7 +110,9 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
     /// Search the log.
-    Search,
+    Search(Syntax),
+    /// Show only some lines of the log.
+    FilterLog(Syntax),
     /// Show only methods with this text.
     Filter,
     /// A marker.

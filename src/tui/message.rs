@@ -3,6 +3,7 @@
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::event::{Answer, AskId, Nanos, Question};
+use crate::report::Wanted;
 
 use super::offer::{Choice, Offer};
 use super::theme::Theme;
@@ -12,7 +13,7 @@ use super::theme::Theme;
 pub enum Message {
     /// A key was pressed.
     Key(KeyEvent),
-    /// The mouse did something; only while [`Effect::Mouse`] has it told.
+    /// The mouse was clicked, or its wheel turned.
     Mouse(MouseEvent),
     /// Text was pasted.
     Paste(String),
@@ -82,10 +83,14 @@ pub enum Effect {
     },
     /// For the player.
     Replay(Player),
+    /// Write a whole log to a file; answer where it is.
+    Save(Wanted),
+    /// Give a text to the terminal's clipboard. The loop does this itself.
+    Copy(String),
+    /// Take the mouse, or leave it to the terminal. The loop does this itself.
+    Mouse(bool),
     /// Put the program into the background. The loop does this itself; nobody else sees it.
     Suspend,
-    /// Have clicks and the wheel told, or leave them to the terminal. The loop does this, too.
-    Mouse(bool),
     /// Read the themes and answer with [`Message::Themes`]. The loop does this, too.
     Themes(ThemeWish),
     /// The dashboard is over, and why.

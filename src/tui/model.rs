@@ -5,13 +5,15 @@ use std::collections::{BTreeSet, VecDeque};
 use chrono::FixedOffset;
 
 use crate::event::{AskId, Nanos, Order, Question, RunId};
+use crate::report::Sort;
+use crate::report::Stamps;
 use crate::session::{RunView, Session};
 
-use super::keys::Context;
-pub use super::layer::{Decision, Dialog, Entry, Layer, Purpose, Themes};
+use super::found::Found;
+use super::keys::{Context, Keymap};
+pub use super::layer::{Copying, Decision, Dialog, Entry, Layer, Palette, Purpose, Themes};
 use super::message::ReplayState;
 use super::offer::{MethodOffer, Named, Offer, Picked};
-use super::query::Query;
 use super::runlog::At;
 use super::theme::Theme;
 
@@ -42,6 +44,10 @@ pub struct Model {
     pub replay: Option<ReplayState>,
     /// Said on the line at the bottom until the next key.
     pub say: Option<String>,
+    /// What keys do.
+    pub keys: Keymap,
+    /// Whether the mouse is ours, and not the terminal's.
+    pub mouse: bool,
     /// How far the operator went in ending the session.
     pub leave: Leave,
 }
@@ -137,7 +143,7 @@ pub struct Watching {
     pub log: LogView,
     /// The row of the medians under the cursor, and the first time that is shown.
     pub median: (usize, usize),
-    /// Rows of the bytes above their pane.
+    /// The row of the bytes under the cursor.
     pub bytes: usize,
 }
 
@@ -187,21 +193,53 @@ pub struct LogView {
     pub left: usize,
     /// Whether long lines are wrapped.
     pub wrap: bool,
-    /// Whether lines have no time in front.
-    pub hide_times: bool,
+    /// What stands in front of lines.
+    pub times: Stamps,
+    /// The one step whose log fills the screen.
+    pub alone: Option<Alone>,
     /// What is searched for.
-    pub query: Option<Query>,
+    pub search: Option<Found>,
+    /// Only lines that have this are shown.
+    pub filter: Option<Found>,
     /// The line that the search stands at, and of which run.
     pub hit: Option<(RunId, At)>,
+}
+
+/// A step whose log is looked at alone, and how to get back from there.
+#[derive(Debug, Clone)]
+pub struct Alone {
+    /// Its run.
+    pub run: RunId,
+    /// Its place in the run.
+    pub step: usize,
+    /// The pane that had the keys.
+    pub pane: Pane,
+    /// Whether that was shown alone.
+    pub zoom: bool,
+    /// Where the log stood.
+    pub top: Option<(RunId, At)>,
+}
+
+impl LogView {
+    /// The step of a run that is looked at alone.
+    #[must_use]
+    pub fn alone_in(&self, run: &RunView) -> Option<usize> {
+        let alone = self.alone.as_ref().filter(|alone| alone.run == run.run)?;
+        Some(alone.step).filter(|step| *step < run.steps.len())
+    }
 }
 
 /// The comparison.
 #[derive(Debug, Clone, Default)]
 pub struct Comparing {
-    /// Which time is compared, by its place among all.
+    /// What is compared: all times together, then each by its place.
     pub time: usize,
     /// Rows above the screen.
     pub scroll: usize,
+    /// Columns of the table left of the screen.
+    pub left: usize,
+    /// By which column its rows are sorted; as planned where there is none.
+    pub sort: Option<Sort>,
 }
 
 impl Model {
@@ -221,6 +259,8 @@ impl Model {
             comparing: Comparing::default(),
             replay: None,
             say: None,
+            keys: Keymap::default(),
+            mouse: false,
             leave: Leave::No,
         }
     }
@@ -228,7 +268,17 @@ impl Model {
     /// Where keys mean something now, the nearest first.
     #[must_use]
     pub fn contexts(&self, session: &Session) -> Vec<Context> {
-        match self.layers.last() {
+        self.contexts_in(session, self.layers.last())
+    }
+
+    /// The same, below what lies on top.
+    #[must_use]
+    pub fn contexts_below(&self, session: &Session) -> Vec<Context> {
+        self.contexts_in(session, self.layers.iter().rev().nth(1))
+    }
+
+    fn contexts_in(&self, session: &Session, layer: Option<&Layer>) -> Vec<Context> {
+        match layer {
             Some(Layer::Help(_) | Layer::Notes(_)) => {
                 vec![Context::Overlay, Context::Lists, Context::Always]
             }
@@ -243,6 +293,8 @@ impl Model {
                     Context::Always,
                 ]
             }
+            Some(Layer::Palette(_)) => vec![Context::Palette, Context::Always],
+            Some(Layer::Copying(_)) => vec![Context::Copying, Context::Lists, Context::Always],
             Some(Layer::Dialog(_)) => vec![Context::Dialog, Context::Always],
             Some(Layer::Entry(_)) => vec![Context::Entry, Context::Always],
             None => {
@@ -259,10 +311,22 @@ impl Model {
                 vec![Context::Methods, Context::Picking]
             }
             Screen::Picking => vec![Context::Picking],
-            Screen::Watching if self.replay.is_some() => vec![Context::Replay, Context::Watching],
-            Screen::Watching if is_active(session) => vec![Context::Live, Context::Watching],
-            Screen::Watching if session.end.is_some() => vec![Context::Over, Context::Watching],
-            Screen::Watching => vec![Context::Watching],
+            Screen::Watching => {
+                let pane = match self.watching.pane {
+                    Pane::Steps => Some(Context::Steps),
+                    Pane::Log => Some(Context::Log),
+                    Pane::Plan | Pane::Medians | Pane::Bytes => None,
+                };
+                let session = if self.replay.is_some() {
+                    Some(Context::Replay)
+                } else if is_active(session) {
+                    Some(Context::Live)
+                } else {
+                    session.end.as_ref().map(|_| Context::Over)
+                };
+                let all = [pane, session, Some(Context::Watching)];
+                all.into_iter().flatten().collect()
+            }
             Screen::Comparing => vec![Context::Compare],
         }
     }
@@ -280,10 +344,11 @@ impl Model {
     /// The run whose log is looked at.
     #[must_use]
     pub fn log_run<'a>(&self, session: &'a Session) -> Option<&'a RunView> {
-        match &self.watching.log.top {
-            Some((run, _)) => session.run_view(run).or_else(|| self.run(session)),
-            None => self.run(session),
-        }
+        let log = &self.watching.log;
+        let alone = log.alone.as_ref().map(|alone| &alone.run);
+        let run = alone.or(log.top.as_ref().map(|(run, _)| run));
+        run.and_then(|run| session.run_view(run))
+            .or_else(|| self.run(session))
     }
 }
 

@@ -20,23 +20,24 @@ use tokio::sync::{Notify, mpsc};
 use crate::session::Session;
 
 use super::app::Canvas;
+use super::clipboard;
 use super::input::{Input, read_keys};
 use super::model::Model;
 
 /// Whether the terminal is ours now. Whoever turns it off gives the terminal back.
 static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Whether the mouse is ours, too.
+static MOUSE: AtomicBool = AtomicBool::new(false);
 /// Something panicked while the terminal was ours.
 static PANICKED: AtomicBool = AtomicBool::new(false);
-/// Clicks and the wheel are told as input; taken up again with the terminal.
-static MOUSE: AtomicBool = AtomicBool::new(false);
 static PANIC: Notify = Notify::const_new();
 static HOOK: Once = Once::new();
 
 /// Keys that nobody has taken yet; more of them wait in the terminal.
 const KEYS: usize = 64;
 
-/// Buttons and the wheel, in numbers of any size. Not where the mouse moves, which crossterm would
-/// ask for, too: nobody needs a line through SSH for each cell that it passes.
+/// Clicks and the wheel, with columns of any number. Not what the pointer passes over: nothing is
+/// done with that, and each cell of it would be sent through SSH.
 const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1006h";
 const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1000l";
 
@@ -88,7 +89,6 @@ impl Terminal {
         }
         install_hook();
         PANICKED.store(false, Ordering::SeqCst);
-        MOUSE.store(false, Ordering::SeqCst);
         take()?;
         let (keys, input) = mpsc::channel(KEYS);
         let buffer = BufWriter::with_capacity(64 * 1024, io::stdout());
@@ -144,13 +144,6 @@ impl Canvas for Terminal {
         self.screen.resize(Rect::new(0, 0, columns, rows))
     }
 
-    fn set_mouse(&mut self, is_on: bool) -> io::Result<()> {
-        if MOUSE.swap(is_on, Ordering::SeqCst) == is_on || !TAKEN.load(Ordering::SeqCst) {
-            return Ok(());
-        }
-        tell_mouse(is_on)
-    }
-
     fn suspend(&mut self) -> io::Result<()> {
         self.reader = None;
         give_back();
@@ -164,6 +157,26 @@ impl Canvas for Terminal {
         Ok(())
     }
 
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        if !TAKEN.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let backend = self.screen.backend_mut();
+        backend.write_all(clipboard::sequence(text).as_bytes())?;
+        Write::flush(backend)?;
+        clipboard::tell_tmux(text.to_owned());
+        Ok(())
+    }
+
+    fn mouse(&mut self, on: bool) -> io::Result<()> {
+        if MOUSE.swap(on, Ordering::SeqCst) != on && TAKEN.load(Ordering::SeqCst) {
+            let backend = self.screen.backend_mut();
+            backend.write_all(if on { MOUSE_ON } else { MOUSE_OFF }.as_bytes())?;
+            Write::flush(backend)?;
+        }
+        Ok(())
+    }
+
     async fn panicked(&self) {
         while !PANICKED.load(Ordering::SeqCst) {
             PANIC.notified().await;
@@ -174,17 +187,15 @@ impl Canvas for Terminal {
 /// Takes the terminal; may be done again after the shell has had it.
 fn take() -> io::Result<()> {
     TAKEN.store(true, Ordering::SeqCst);
+    let mouse = MOUSE.load(Ordering::SeqCst);
     let taken = enable_raw_mode().and_then(|()| {
         execute!(
             io::stdout(),
             EnterAlternateScreen,
             EnableBracketedPaste,
+            style::Print(if mouse { MOUSE_ON } else { "" }),
             cursor::Hide
-        )?;
-        if MOUSE.load(Ordering::SeqCst) {
-            tell_mouse(true)?;
-        }
-        Ok(())
+        )
     });
     if taken.is_err() {
         give_back();
@@ -192,24 +203,16 @@ fn take() -> io::Result<()> {
     taken
 }
 
-fn tell_mouse(is_on: bool) -> io::Result<()> {
-    execute!(
-        io::stdout(),
-        style::Print(if is_on { MOUSE_ON } else { MOUSE_OFF })
-    )
-}
-
 /// Gives the terminal back, once: a second time would put the prompt over what was said since.
 fn give_back() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
-    // A terminal that is gone cannot be given back, and there is nobody to tell.
-    if MOUSE.load(Ordering::SeqCst) {
-        let _ = tell_mouse(false);
-    }
+    // A terminal that is gone cannot be given back, and there is nobody to tell. The mouse is left
+    // whether it was ours or not: no race about it can leave a shell that prints clicks.
     let _ = execute!(
         io::stdout(),
+        style::Print(MOUSE_OFF),
         EndSynchronizedUpdate,
         DisableBracketedPaste,
         LeaveAlternateScreen,

@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::super::app::{Canvas, drive};
 use super::super::input::Input;
+use super::super::keys::Keymap;
 use super::super::message::{Effect, Ended, Message, ReplayState};
 use super::super::model::Model;
 use super::super::theme::{Shelf, Theme};
@@ -35,6 +36,8 @@ struct Seen {
     size: Mutex<(u16, u16)>,
     screen: Mutex<String>,
     is_gone: Mutex<bool>,
+    copied: Mutex<Vec<String>>,
+    mouse: Mutex<bool>,
 }
 
 impl Canvas for Paper {
@@ -66,16 +69,22 @@ impl Canvas for Paper {
         Ok(())
     }
 
-    fn set_mouse(&mut self, _is_on: bool) -> io::Result<()> {
-        Ok(())
-    }
-
     fn suspend(&mut self) -> io::Result<()> {
         self.seen.suspended.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
 
     fn resume(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        self.seen.copied.lock().unwrap().push(text.to_owned());
+        Ok(())
+    }
+
+    fn mouse(&mut self, on: bool) -> io::Result<()> {
+        *self.seen.mouse.lock().unwrap() = on;
         Ok(())
     }
 
@@ -115,6 +124,8 @@ impl Board {
             shelf: Shelf::default(),
             zone: utc(),
             offer: Some(offer()),
+            keys: Keymap::default(),
+            mouse: false,
         };
         let channels = Channels {
             messages: to_board,

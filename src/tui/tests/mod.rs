@@ -3,9 +3,14 @@
 mod compare_keys;
 mod demo;
 mod draw;
+mod figure_screens;
+mod figures;
 mod fixture;
+mod log_alone_keys;
 mod log_keys;
+mod mouse_keys;
 mod offers;
+mod palette_keys;
 mod picking_keys;
 mod properties;
 mod pty;

@@ -165,9 +165,9 @@ const TERMINALS: [Terminal; 6] = [
         ],
     ),
     (
-        "GNOME (Tango), dark",
+        "GNOME, dark",
         [
-            0x17_1421, 0xcc_0000, 0x4e_9a06, 0xc4_a000, 0x9a_6fa0, 0x06_989a, 0xd3_d7cf,
+            0x17_1421, 0xc0_1c28, 0x26_a269, 0xa2_734c, 0xa3_47ba, 0x2a_a1b3, 0xd0_cfcc,
         ],
     ),
     (
@@ -177,9 +177,9 @@ const TERMINALS: [Terminal; 6] = [
         ],
     ),
     (
-        "GNOME (Tango), light",
+        "Tango, light",
         [
-            0xff_ffff, 0xcc_0000, 0x4e_9a06, 0xc4_a000, 0x75_507b, 0x06_989a, 0x17_1421,
+            0xff_ffff, 0xcc_0000, 0x4e_9a06, 0xc4_a000, 0x75_507b, 0x06_989a, 0x2e_3436,
         ],
     ),
     (
@@ -196,7 +196,7 @@ fn hex(value: u32) -> Srgb<u8> {
 }
 
 /// What `default` looks like is up to the terminal; it may only use what terminals of both kinds
-/// show. A state is never told by its colour alone, so that 2.1 : 1 is asked for: the yellow of
+/// show. A state is never told by its colour alone, so that 2.4 : 1 is asked for: the yellow of
 /// light terminals and the magenta of one dark one have little more.
 #[test]
 fn the_default_theme_can_be_read_on_dark_and_on_light_terminals() {
@@ -213,7 +213,7 @@ fn the_default_theme_can_be_read_on_dark_and_on_light_terminals() {
                 Some(other) => panic!("{name} is {other:?}, which some terminal cannot show"),
             };
             let found = contrast(hex(colour), hex(ground));
-            assert!(found >= 2.1, "{terminal}: {name} has {found:.2}");
+            assert!(found >= 2.4, "{terminal}: {name} has {found:.2}");
         }
     }
 }
@@ -297,7 +297,7 @@ fn series_are_told_apart_whatever_the_eyes() {
     }
     for (terminal, [.., yellow, magenta, cyan, text]) in TERMINALS {
         let (distance, which) = apart([cyan, yellow, magenta, text].map(hex));
-        // Terminals choose these colours, not we.
+        // Terminals choose these colours, not we; that of the Linux console is the least.
         assert!(
             distance >= 5.0,
             "default on {terminal}: {which} are only {distance:.1} apart"

@@ -1,23 +1,30 @@
 //! What a message does to the model, and what goes out. Pure: nothing is read or written but the
 //! arguments.
 
+mod comparing;
+mod copying;
 mod layers;
 mod log;
+mod mouse;
+mod palette;
 mod picking;
 mod themes;
 mod watching;
 
 use crate::session::Session;
 
-use super::keys::{Action, resolve};
+use super::keys::Action;
 use super::message::{Effect, Ended, Message, ThemeWish};
-use super::model::{Decision, Dialog, Layer, Leave, LogView, Model, Screen, Watching, is_active};
+use super::model::{
+    Decision, Dialog, Layer, Leave, LogView, Model, Palette, Screen, Watching, is_active,
+};
 use super::offer::Offer;
 
 /// Takes one message. The session is only looked at: a search reads its log.
 pub fn update(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
     let effects = take(model, session, message);
     next_question(model);
+    log::look(model, session);
     effects
 }
 
@@ -25,13 +32,12 @@ fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
     match message {
         Message::Key(event) => {
             model.say = None;
-            match resolve(&model.contexts(session), event) {
+            match model.keys.resolve(&model.contexts(session), event) {
                 Some(action) => act(model, session, action),
                 None => layers::typed(model, event),
             }
         }
-        // Nothing on the screen takes it yet.
-        Message::Mouse(_) => Vec::new(),
+        Message::Mouse(event) => mouse::take(model, session, event),
         Message::Paste(text) => layers::pasted(model, &text),
         Message::Resize(columns, rows) => {
             model.size = (columns, rows);
@@ -113,7 +119,7 @@ fn began(model: &mut Model) {
         log: LogView {
             left: log.left,
             wrap: log.wrap,
-            hide_times: log.hide_times,
+            times: log.times,
             ..LogView::default()
         },
         ..Watching::default()
@@ -158,6 +164,11 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
     match action {
         Action::Suspend => vec![Effect::Suspend],
         Action::Quit => quit(model, session),
+        Action::Mouse => mouse::turn(model),
+        Action::Palette if !matches!(model.layers.last(), Some(Layer::Palette(_))) => {
+            model.layers.push(Layer::Palette(Palette::default()));
+            Vec::new()
+        }
         Action::Help if !matches!(model.layers.last(), Some(Layer::Help(_))) => {
             model.layers.push(Layer::Help(0));
             Vec::new()
@@ -172,7 +183,7 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
         _ => match model.screen {
             Screen::Picking => picking::act(model, action),
             Screen::Watching => watching::act(model, session, action),
-            Screen::Comparing => compare(model, session, action),
+            Screen::Comparing => comparing::act(model, session, action),
         },
     }
 }
@@ -214,34 +225,5 @@ fn quit(model: &mut Model, session: &Session) -> Vec<Effect> {
         ],
         at: 0,
     }));
-    Vec::new()
-}
-
-fn compare(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
-    let times = super::times::times(&crate::session::Tally::of(session)).len();
-    let comparing = &mut model.comparing;
-    let page = usize::from(model.size.1).saturating_sub(4).max(1);
-    match action {
-        Action::Compare | Action::Back => model.screen = Screen::Watching,
-        Action::NextPane | Action::Right => {
-            comparing.time = (comparing.time + 1) % times.max(1);
-        }
-        Action::PreviousPane | Action::Left => {
-            comparing.time = comparing
-                .time
-                .checked_sub(1)
-                .unwrap_or(times.saturating_sub(1));
-        }
-        Action::Up => comparing.scroll = comparing.scroll.saturating_sub(1),
-        Action::Down => comparing.scroll = comparing.scroll.saturating_add(1),
-        Action::PageUp => comparing.scroll = comparing.scroll.saturating_sub(page),
-        Action::PageDown => comparing.scroll = comparing.scroll.saturating_add(page),
-        Action::Top => comparing.scroll = 0,
-        Action::Bottom => comparing.scroll = usize::MAX,
-        _ => {}
-    }
-    // What lies beyond the end is not scrolled to, or the way back would take as many keys.
-    let rows = super::screens::comparing::rows(model, session);
-    model.comparing.scroll = model.comparing.scroll.min(rows.saturating_sub(page));
     Vec::new()
 }

@@ -4,12 +4,14 @@ mod going_on;
 mod over;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
+use ratatui::widgets::Block;
 
 use crate::event::{Labels, Phase, PlannedStep};
 use crate::session::{RunStage, RunView, StepView};
 
+use super::super::keys::Action;
 use super::super::model::{Pane, is_active};
 use super::super::signs::{self, Sign};
 use super::super::theme::Role;
@@ -41,28 +43,58 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
         right: &standing(ui, run),
         ..Titles::default()
     };
-    let mut inner = ui.pane(area, buffer, has_keys, titles);
-    if inner.height > 3 {
-        let most = if inner.height > 8 { 2 } else { 1 };
-        let warning = warning::lines(ui, usize::from(inner.width), most);
-        let rows = u16::try_from(warning.len()).unwrap_or(1);
-        inner.height -= rows;
-        let last = Rect {
-            y: inner.bottom(),
-            height: rows,
-            ..inner
-        };
-        ui.rows(last, buffer, &warning, 0);
+    ui.pane(area, buffer, has_keys, titles);
+    let (inner, warning) = parts(ui, area);
+    let last = Rect {
+        y: inner.bottom(),
+        height: u16::try_from(warning.len()).unwrap_or(1),
+        ..inner
+    };
+    ui.rows(last, buffer, &warning, 0);
+    let rows = List::of(ui, run, usize::from(inner.width)).rows();
+    ui.rows(inner, buffer, &rows.lines, rows.first(inner.height));
+}
+
+/// The area of the steps, and the warning below them.
+fn parts(ui: Ui<'_>, area: Rect) -> (Rect, Vec<Line<'static>>) {
+    let mut inner = Block::bordered().inner(area);
+    if inner.height <= 3 {
+        return (inner, Vec::new());
     }
-    let list = List::of(ui, run, usize::from(inner.width));
-    let (rows, focus) = list.rows();
-    let height = usize::from(inner.height);
-    // The moving step stays in sight, with what comes next where there is room.
-    let from = (focus + 3)
-        .min(rows.len())
-        .saturating_sub(height)
-        .min(focus);
-    ui.rows(inner, buffer, &rows, from);
+    let most = if inner.height > 8 { 2 } else { 1 };
+    let warning = warning::lines(ui, usize::from(inner.width), most);
+    inner.height -= u16::try_from(warning.len()).unwrap_or(1);
+    (inner, warning)
+}
+
+/// The step that stands in a row of the pane.
+pub(crate) fn step_at(ui: Ui<'_>, area: Rect, run: &RunView, at: Position) -> Option<usize> {
+    let (inner, _) = parts(ui, area);
+    if !inner.contains(at) {
+        return None;
+    }
+    let rows = List::of(ui, run, usize::from(inner.width)).rows();
+    let row = rows.first(inner.height) + usize::from(at.y - inner.y);
+    rows.steps.get(row).copied()
+}
+
+/// The rows of a run.
+struct Rows {
+    lines: Vec<Line<'static>>,
+    /// The row that the eye should find.
+    focus: usize,
+    /// The step that each of the first rows is about.
+    steps: Vec<usize>,
+}
+
+impl Rows {
+    /// The first row that is seen: the moving step stays in sight, with what comes next where
+    /// there is room.
+    fn first(&self, height: u16) -> usize {
+        let end = (self.focus + 3).min(self.lines.len());
+        let first = end.saturating_sub(usize::from(height)).min(self.focus);
+        first.min(self.lines.len().saturating_sub(usize::from(height)))
+    }
 }
 
 fn title(ui: Ui<'_>, run: &RunView) -> String {
@@ -81,13 +113,18 @@ fn title(ui: Ui<'_>, run: &RunView) -> String {
 /// How the run stands, where that needs a word.
 fn standing(ui: Ui<'_>, run: &RunView) -> String {
     let looked_at = ui.model.watching.run.is_some() && is_active(ui.session);
-    let hint = if looked_at { "f follows" } else { "" };
+    let key = ui.model.keys.any(Action::Follow);
+    let hint = if looked_at && !key.is_empty() {
+        format!("{key} follows")
+    } else {
+        String::new()
+    };
     let word = match &run.state {
         RunStage::Queued => "to come",
         RunStage::Running => "",
         RunStage::Ended(end, _) => signs::of_end(*end).word,
     };
-    let parts: Vec<&str> = [word, hint]
+    let parts: Vec<&str> = [word, &hint]
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect();
@@ -122,9 +159,10 @@ impl<'a> List<'a> {
         2 + self.phase + self.name + 1 + self.seconds
     }
 
-    /// All rows, and the row of the step that the eye should find.
-    fn rows(&self) -> (Vec<Line<'static>>, usize) {
+    /// All rows.
+    fn rows(&self) -> Rows {
         let mut rows = Vec::new();
+        let mut steps = Vec::new();
         let mut focus = 0;
         let mut phase = None;
         for (at, step) in self.run.steps.iter().enumerate() {
@@ -133,6 +171,7 @@ impl<'a> List<'a> {
             }
             let chosen = self.ui.model.watching.step == Some(at);
             rows.extend(self.step(step, &mut phase, chosen));
+            steps.resize(rows.len(), at);
         }
         match &self.run.state {
             RunStage::Ended(end, Some(cause)) => {
@@ -151,7 +190,11 @@ impl<'a> List<'a> {
                 rows.extend(pending.map(|step| self.pending(step, &mut phase)));
             }
         }
-        (rows, focus)
+        Rows {
+            lines: rows,
+            focus,
+            steps,
+        }
     }
 
     /// The step under the cursor; else the one that goes on or went wrong; else the last.
