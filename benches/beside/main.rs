@@ -1,13 +1,15 @@
 //! comeback beside the usual tool for the same work, alternating in the same run, so that a busy
 //! machine slows both: `cargo bench [-- [--quick] NAME…]`, NAME being timing, exec, log, hash,
-//! start, hosts or stream.
+//! start, hosts, stream or screen.
 //!
-//! Needs `sshd`, `ssh` and `hyperfine`. Each table says every row's n, median, least and most, and the
+//! Needs `sshd`, `ssh` and `hyperfine`; `trip` and `btm` (trippy, bottom) where they are to be compared. Each table says every row's n, median, least and most, and the
 //! ratio of its median to the first row's.
 #![expect(clippy::print_stdout, reason = "figures are what this program is for")]
 
+mod dashboard;
 mod exec;
 mod figures;
+mod frames;
 mod hash;
 mod hosts;
 mod lab;
@@ -15,6 +17,7 @@ mod log;
 mod program;
 mod screen;
 mod session;
+mod shown;
 mod start;
 mod stream;
 mod timing;
@@ -28,7 +31,7 @@ use lab::Lab;
 /// A name, and what it measures. Flag: only a few rounds, to see that it works.
 type Measure = (&'static str, fn(&Lab, bool) -> Result<Vec<Table>>);
 
-const ALL: [Measure; 7] = [
+const ALL: [Measure; 8] = [
     ("timing", timing::measure),
     ("exec", exec::measure),
     ("log", log::measure),
@@ -36,9 +39,20 @@ const ALL: [Measure; 7] = [
     ("start", start::measure),
     ("stream", stream::measure),
     ("hosts", hosts::measure),
+    ("screen", screens),
 ];
 
+fn screens(lab: &Lab, quick: bool) -> Result<Vec<Table>> {
+    let mut tables = frames::measure(quick)?;
+    tables.extend(dashboard::measure(lab, quick)?);
+    Ok(tables)
+}
+
 fn main() -> Result<()> {
+    let mut args = std::env::args().skip(1);
+    if let (Some(dashboard::FLOOD), Some(seconds)) = (args.next().as_deref(), args.next()) {
+        return dashboard::flood(&seconds);
+    }
     let (flags, names): (Vec<String>, Vec<String>) = std::env::args()
         .skip(1)
         .partition(|arg| arg.starts_with('-'));
@@ -48,7 +62,7 @@ fn main() -> Result<()> {
         .find(|name| ALL.iter().all(|(known, _)| known != name))
     {
         anyhow::bail!(
-            "{name}: no such measurement; there are timing, exec, log, hash, start, hosts and stream"
+            "{name}: no such measurement; there are timing, exec, log, hash, start, hosts, stream and screen"
         );
     }
     let lab = Lab::start().context("an sshd of our own on loopback")?;

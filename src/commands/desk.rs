@@ -156,7 +156,8 @@ impl Desk {
             | Effect::Replay(_)
             | Effect::Suspend
             | Effect::Copy(_)
-            | Effect::Mouse(_) => {}
+            | Effect::Mouse(_)
+            | Effect::Themes(_) => {}
         }
     }
 

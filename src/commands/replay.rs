@@ -28,7 +28,8 @@ pub(super) async fn replay(context: &Context, args: ReplayArgs) -> Result<i32, C
         output::data(&crate::report::story(&session))?;
         return Ok(0);
     }
-    let theme = dashboard::theme(context)?;
+    let shelf = dashboard::shelf(context);
+    let theme = shelf.load(context.theme.as_deref())?;
     let terminal = dashboard::terminal(context, "--plain shows the recording as text")?;
     let mut events = Vec::new();
     let mut reader = Reader::open(&args.file)?;
@@ -57,6 +58,7 @@ pub(super) async fn replay(context: &Context, args: ReplayArgs) -> Result<i32, C
     let player = tokio::spawn(stage.play(wanted, saver));
     let start = Start {
         theme,
+        shelf,
         zone: dashboard::zone(),
         offer: None,
         keys: context.keys.clone(),

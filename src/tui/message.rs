@@ -6,6 +6,7 @@ use crate::event::{Answer, AskId, Nanos, Question};
 use crate::report::Wanted;
 
 use super::offer::{Choice, Offer};
+use super::theme::Theme;
 use crate::method::SubjectSpec;
 
 /// What comes in.
@@ -35,6 +36,8 @@ pub enum Message {
     Say(String),
     /// Something went wrong that no event tells.
     Trouble(String),
+    /// The themes that there are, and what is wrong with others.
+    Themes(ThemeWish, Vec<Theme>, Vec<String>),
     /// Where a replay stands.
     Replay(ReplayState),
     /// The program is asked to end from outside, or the terminal is gone.
@@ -98,8 +101,19 @@ pub enum Effect {
     Mouse(bool),
     /// Put the program into the background. The loop does this itself; nobody else sees it.
     Suspend,
+    /// Read the themes and answer with [`Message::Themes`]. The loop does this, too.
+    Themes(ThemeWish),
     /// The dashboard is over, and why.
     Quit(Ended),
+}
+
+/// What the themes are wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThemeWish {
+    /// The next one is taken.
+    Next,
+    /// One is chosen from a list.
+    List,
 }
 
 /// What a player is to do.

@@ -43,6 +43,6 @@ pub use offer::{
     SubjectOffer,
 };
 pub use terminal::{Terminal, TuiError, available};
-pub use theme::{BUILT_IN, ColorWhen, ROLES, Role, Theme, ThemeError, choose};
+pub use theme::{BUILT_IN, ColorWhen, Depth, ROLES, Role, Shelf, Theme, ThemeError, choose};
 pub use update::update;
 pub use view::view;

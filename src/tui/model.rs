@@ -10,7 +10,9 @@ use crate::session::{RunView, Session};
 
 use super::found::Found;
 use super::keys::{Context, Keymap};
-pub use super::layer::{Copying, Decision, Dialog, Entry, Form, Layer, Palette, Purpose, Typing};
+pub use super::layer::{
+    Copying, Decision, Dialog, Entry, Form, Layer, Palette, Purpose, Themes, Typing,
+};
 use super::message::ReplayState;
 use super::offer::{HostOffer, MethodOffer, Named, Offer, Picked};
 use super::runlog::At;
@@ -287,6 +289,9 @@ impl Model {
             }
             Some(Layer::Settings(form)) if form.typing.is_some() => {
                 vec![Context::Entry, Context::Always]
+            }
+            Some(Layer::Themes(_)) => {
+                vec![Context::Themes, Context::Lists, Context::Always]
             }
             Some(Layer::Settings(_)) => {
                 vec![

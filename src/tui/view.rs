@@ -208,6 +208,7 @@ fn draw(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
 /// Says how much room there has to be.
 fn too_small(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     Clear.render(area, buffer);
+    buffer.set_style(area, ui.style(Role::Text));
     let (columns, rows) = layout::LEAST;
     let says = format!(
         "comeback needs {columns} columns and {rows} rows; here are {} and {}. It goes on running.",

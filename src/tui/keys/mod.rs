@@ -137,6 +137,10 @@ pub enum Action {
     Top,
     /// To the last.
     Bottom,
+    /// The next theme.
+    NextTheme,
+    /// A theme from a list.
+    Theme,
     /// This help.
     Help,
     /// All that can be done here, by name.
@@ -177,6 +181,8 @@ pub enum Context {
     Compare,
     /// Lists and texts.
     Lists,
+    /// The list of themes.
+    Themes,
     /// What lies over the screen: help, notes.
     Overlay,
     /// All that can be done, by name.
@@ -227,6 +233,7 @@ impl Context {
             Self::Compare => "Comparing",
             Self::Settings => "Settings of a method",
             Self::Lists => "Lists, logs and texts",
+            Self::Themes => "Themes",
             Self::Overlay => "Help and notes",
             Self::Palette => "All actions",
             Self::Copying => "Copying from the log",

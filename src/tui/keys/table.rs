@@ -115,6 +115,9 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Compare, Action::Right, &[plain(KeyCode::Right), key('l')], "columns of the table to the right", ""),
     bind(Context::Compare, Action::Notes, &[key('!')], "all warnings and remarks", "notes"),
 
+    bind(Context::Themes, Action::Accept, &[ENTER], "keep this theme", "keep"),
+    bind(Context::Themes, Action::NextTheme, &[key('T'), TAB], "the next one", ""),
+    bind(Context::Themes, Action::Back, &[ESC, key('q')], "back to the theme before", "as before"),
     bind(Context::Copying, Action::CopyLine, &[key('y'), ENTER], "copy the marked line", "line"),
     bind(Context::Copying, Action::CopyMatch, &[key('m')], "copy what was searched for, as it stands in the marked line", "match"),
     bind(Context::Copying, Action::CopyCommand, &[key('c')], "copy the exact command of the step", "command"),
@@ -149,6 +152,8 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Lists, Action::Bottom, &[key('G'), plain(KeyCode::End)], "to the last; in a log: follow it", ""),
 
     bind(Context::Everywhere, Action::Help, &[key('?'), plain(KeyCode::F(1))], "this help", "help"),
+    bind(Context::Everywhere, Action::NextTheme, &[key('T')], "the next theme", ""),
+    bind(Context::Everywhere, Action::Theme, &[ctrl('t')], "choose a theme from a list; each is tried at once", ""),
     bind(Context::Everywhere, Action::Palette, &[key(':')], "all that can be done here, by name", ""),
     bind(Context::Everywhere, Action::Mouse, &[key('M')], "the mouse, or not: without it the terminal selects text", ""),
     bind(Context::Everywhere, Action::Quit, &[key('q')], "leave; asks while a run goes on", "quit"),

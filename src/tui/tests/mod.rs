@@ -15,5 +15,7 @@ mod picking_keys;
 mod properties;
 mod pty;
 mod screens;
+mod sizes;
 mod snapshot;
+mod theme_keys;
 mod watching_keys;

@@ -9,12 +9,13 @@ mod log;
 mod mouse;
 mod palette;
 mod picking;
+mod themes;
 mod watching;
 
 use crate::session::Session;
 
 use super::keys::Action;
-use super::message::{Effect, Ended, Message};
+use super::message::{Effect, Ended, Message, ThemeWish};
 use super::model::{
     Decision, Dialog, Layer, Leave, LogView, Model, Palette, Screen, Watching, is_active,
 };
@@ -75,6 +76,10 @@ fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
                 choices: vec![("close".to_owned(), Decision::Cancel)],
                 at: 0,
             }));
+            Vec::new()
+        }
+        Message::Themes(wish, all, wrong) => {
+            themes::take(model, wish, all, wrong);
             Vec::new()
         }
         Message::Replay(state) => {
@@ -166,6 +171,8 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
             Vec::new()
         }
         _ if !model.layers.is_empty() => layers::act(model, session, action),
+        Action::NextTheme => vec![Effect::Themes(ThemeWish::Next)],
+        Action::Theme => vec![Effect::Themes(ThemeWish::List)],
         Action::Notes => {
             model.layers.push(Layer::Notes(0));
             Vec::new()
