@@ -16,6 +16,9 @@ mod view;
 mod warnings;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rpds::{RedBlackTreeMapSync, VectorSync};
 
 use crate::event::{
     Act, ActKind, Ask, Binding, BindingId, End, Event, Header, HostChange, Labels, Lock, Nanos,
@@ -33,38 +36,41 @@ pub use verdict::{Says, Verdict, compare, compare_machines, place_name};
 pub use view::{HostView, RunStage, RunView, StepView};
 
 /// What is known so far.
-#[derive(Debug, Default)]
+///
+/// A clone costs next to nothing, whatever it holds: it shares all that does not change any more,
+/// so that a player can keep many moments of a session.
+#[derive(Debug, Default, Clone)]
 pub struct Session {
     /// The header, once it came.
-    pub header: Option<Header>,
+    pub header: Option<Arc<Header>>,
     /// Hosts by name.
-    pub hosts: BTreeMap<String, HostView>,
+    pub hosts: RedBlackTreeMapSync<String, HostView>,
     /// Runs, in their order.
-    pub runs: Vec<RunView>,
+    pub runs: VectorSync<RunView>,
     /// Every step's output.
     pub log: LogStore,
     /// Measured values, as they came.
-    pub samples: Vec<Sample>,
+    pub samples: VectorSync<Sample>,
     /// Byte figures, as they came.
-    pub spaces: Vec<Space>,
+    pub spaces: VectorSync<Space>,
     /// How full the pools were and are.
     pub pools: Pools,
     /// Proofs, as they came.
-    pub proofs: Vec<Proof>,
+    pub proofs: VectorSync<Proof>,
     /// Figures that a publication prints without values.
-    pub published: Vec<Published>,
+    pub published: VectorSync<Published>,
     /// What was left where.
     pub ledger: Ledger,
     /// Notes, with when they came; of more than 10 000 only how many ([`Session::notes_left_out`]).
-    pub notes: Vec<(Nanos, Note)>,
+    pub notes: VectorSync<(Nanos, Note)>,
     /// Notes that came after so many that no more are kept.
     pub notes_left_out: u64,
     /// What the operator did, with when.
-    pub acts: Vec<(Nanos, Act)>,
+    pub acts: VectorSync<(Nanos, Act)>,
     /// Questions that wait for an answer.
     pub asks: Vec<Ask>,
     /// Locks, as they came.
-    pub locks: Vec<Lock>,
+    pub locks: VectorSync<Lock>,
     /// How it ended; absent while it goes on, or where the recording was cut.
     pub end: Option<End>,
     /// When the last event happened.
@@ -78,9 +84,9 @@ pub struct Session {
     /// The highest number of an event, plus one: so many there should be.
     pub due: u64,
     /// Which run and which of its steps each step is.
-    index: BTreeMap<StepId, (usize, usize)>,
+    index: RedBlackTreeMapSync<StepId, (usize, usize)>,
     /// Which run each id is.
-    by_run: BTreeMap<RunId, usize>,
+    by_run: RedBlackTreeMapSync<RunId, usize>,
 }
 
 /// A tool can be made to warn without end; memory has one.
@@ -107,8 +113,8 @@ impl Session {
                     self.asks.push(ask.clone());
                 }
             }
-            What::Act(act) => self.acts.push((t, act.clone())),
-            What::Lock(lock) => self.locks.push(lock.clone()),
+            What::Act(act) => self.acts.push_back_mut((t, act.clone())),
+            What::Lock(lock) => self.locks.push_back_mut(lock.clone()),
             What::Run(change) => self.run(t, &change.run, &change.state),
             What::Step(change) => self.step(t, &change.step, &change.state),
             What::Log(chunk) => {
@@ -123,15 +129,15 @@ impl Session {
                 }
             }),
             What::Value(_) => {}
-            What::Sample(sample) => self.samples.push(sample.clone()),
-            What::Space(space) => self.spaces.push(space.clone()),
+            What::Sample(sample) => self.samples.push_back_mut(sample.clone()),
+            What::Space(space) => self.spaces.push_back_mut(space.clone()),
             What::Pool(pool) => self.pools.apply(t, pool),
-            What::Proof(proof) => self.proofs.push(proof.clone()),
-            What::Published(figure) => self.published.push(figure.clone()),
+            What::Proof(proof) => self.proofs.push_back_mut(proof.clone()),
+            What::Published(figure) => self.published.push_back_mut(figure.clone()),
             What::Leave(leave) => self.ledger.apply(t, leave),
             What::Note(note) => {
                 if self.notes.len() < MOST_NOTES {
-                    self.notes.push((t, note.clone()));
+                    self.notes.push_back_mut((t, note.clone()));
                 } else {
                     self.notes_left_out += 1;
                 }
@@ -150,7 +156,7 @@ impl Session {
 
     fn header(&mut self, header: &Header) {
         for (name, facts) in &header.facts {
-            self.hosts.entry(name.clone()).or_default().facts = Some(facts.clone());
+            self.host_entry(name, |view| view.facts = Some(facts.clone()));
         }
         for planned in &header.plan.runs {
             if let Some((_, view)) = self.run_entry(&planned.run) {
@@ -158,24 +164,34 @@ impl Session {
                 view.rep = planned.rep;
             }
         }
-        self.header = Some(header.clone());
+        self.header = Some(Arc::new(header.clone()));
     }
 
     fn host(&mut self, t: Nanos, change: &HostChange) {
-        let view = self.hosts.entry(change.host.clone()).or_default();
-        if let Some(facts) = &change.facts {
-            view.facts = Some(facts.clone());
+        self.host_entry(&change.host, |view| {
+            if let Some(facts) = &change.facts {
+                view.facts = Some(facts.clone());
+            }
+            view.change = Some(change.clone());
+            view.at = t;
+        });
+    }
+
+    fn host_entry(&mut self, name: &str, change: impl FnOnce(&mut HostView)) {
+        if !self.hosts.contains_key(name) {
+            self.hosts.insert_mut(name.to_owned(), HostView::default());
         }
-        view.change = Some(change.clone());
-        view.at = t;
+        if let Some(view) = self.hosts.get_mut(name) {
+            change(view);
+        }
     }
 
     fn run_entry(&mut self, run: &RunId) -> Option<(usize, &mut RunView)> {
         let at = if let Some(at) = self.by_run.get(run) {
             *at
         } else {
-            self.by_run.insert(run.clone(), self.runs.len());
-            self.runs.push(RunView {
+            self.by_run.insert_mut(run.clone(), self.runs.len());
+            self.runs.push_back_mut(RunView {
                 run: run.clone(),
                 binding: BindingId::default(),
                 rep: 0,
@@ -185,7 +201,7 @@ impl Session {
                 state: RunStage::Queued,
                 started: None,
                 ended: None,
-                steps: Vec::new(),
+                steps: VectorSync::default(),
             });
             self.runs.len() - 1
         };
@@ -241,7 +257,7 @@ impl Session {
             return;
         };
         let place = (at, run.steps.len());
-        run.steps.push(StepView {
+        run.steps.push_back_mut(StepView {
             step: id.clone(),
             planned: planned.clone(),
             started: None,
@@ -253,7 +269,7 @@ impl Session {
             marks: Vec::new(),
             last_output: None,
         });
-        self.index.insert(id.clone(), place);
+        self.index.insert_mut(id.clone(), place);
     }
 
     fn progress(&mut self, t: Nanos, progress: &Progress) {

@@ -1,5 +1,7 @@
 //! What is known of a host, a run and a step.
 
+use rpds::VectorSync;
+
 use crate::event::{
     BindingId, EndState, Facts, HostChange, Labels, Mark, Nanos, PlannedCommand, Progress, RunId,
     StepEnd, StepId,
@@ -38,7 +40,7 @@ pub struct RunView {
     /// When it ended.
     pub ended: Option<Nanos>,
     /// Its steps, in the order in which they came.
-    pub steps: Vec<StepView>,
+    pub steps: VectorSync<StepView>,
 }
 
 /// Where a run stands.

@@ -7,7 +7,7 @@ use ratatui::widgets::Block;
 use crate::report::Stamps;
 use crate::session::{RunStage, RunView, Session};
 
-use super::model::{Figures, Model, Pane, PickPane};
+use super::model::{Figures, Model, Pane, PickPane, Screen};
 use super::runlog;
 
 /// Smaller than this, nothing can be read.
@@ -34,11 +34,22 @@ pub fn inner_height(area: Rect) -> usize {
     usize::from(area.height.saturating_sub(2))
 }
 
-/// Head, body and command bar of every screen.
+/// From so many rows on, a replay has a line of its own for its chapters.
+const TIMELINE: u16 = 24;
+
+/// Head, body and command bar of every screen. The head of a replay has two lines where there is
+/// room.
 #[must_use]
 pub fn frame(model: &Model) -> [Rect; 3] {
+    let is_replay =
+        model.replay.is_some() && matches!(model.screen, Screen::Watching | Screen::Comparing);
+    let head = if is_replay && model.size.1 >= TIMELINE {
+        2
+    } else {
+        1
+    };
     Layout::vertical([
-        Constraint::Length(1),
+        Constraint::Length(head),
         Constraint::Fill(1),
         Constraint::Length(1),
     ])
@@ -374,6 +385,20 @@ pub fn picking(model: &Model) -> Picking {
         how: if is_wide { column } else { band },
         preview,
     }
+}
+
+/// The list of recordings, and what there is to know of the one under the cursor where there is
+/// room for it.
+#[must_use]
+pub fn recordings(model: &Model) -> (Rect, Option<Rect>) {
+    let [_, body, _] = frame(model);
+    if body.height < 16 {
+        return (body, None);
+    }
+    let detail = (body.height / 3).clamp(8, 16);
+    let [list, detail] =
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(detail)]).areas(body);
+    (list, Some(detail))
 }
 
 /// Whether what is picked has a pane of its own.

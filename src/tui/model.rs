@@ -15,6 +15,7 @@ pub use super::layer::{
 };
 use super::message::ReplayState;
 use super::offer::{HostOffer, MethodOffer, Named, Offer, Picked};
+use super::recordings::Recordings;
 use super::runlog::At;
 use super::theme::Theme;
 
@@ -41,6 +42,8 @@ pub struct Model {
     pub watching: Watching,
     /// The comparison.
     pub comparing: Comparing,
+    /// The list of recordings.
+    pub recordings: Recordings,
     /// Where the replay stands, where this is one.
     pub replay: Option<ReplayState>,
     /// Said on the line at the bottom until the next key.
@@ -62,6 +65,8 @@ pub enum Screen {
     Watching,
     /// What came out.
     Comparing,
+    /// What was recorded.
+    Recordings,
 }
 
 /// How far the operator went in ending the session.
@@ -262,6 +267,7 @@ impl Model {
             picking: Picking::default(),
             watching: Watching::default(),
             comparing: Comparing::default(),
+            recordings: Recordings::default(),
             replay: None,
             say: None,
             keys: Keymap::default(),
@@ -296,6 +302,14 @@ impl Model {
             Some(Layer::Settings(_)) => {
                 vec![
                     Context::Settings,
+                    Context::Lists,
+                    Context::Everywhere,
+                    Context::Always,
+                ]
+            }
+            Some(Layer::Chapters(_)) => {
+                vec![
+                    Context::Chapters,
                     Context::Lists,
                     Context::Everywhere,
                     Context::Always,
@@ -338,7 +352,9 @@ impl Model {
                 let all = [pane, session, Some(Context::Watching)];
                 all.into_iter().flatten().collect()
             }
+            Screen::Comparing if self.replay.is_some() => vec![Context::Compare, Context::Replay],
             Screen::Comparing => vec![Context::Compare],
+            Screen::Recordings => vec![Context::Recordings],
         }
     }
 

@@ -14,6 +14,8 @@ mod palette_keys;
 mod picking_keys;
 mod properties;
 mod pty;
+mod recordings_keys;
+mod replay_keys;
 mod screens;
 mod sizes;
 mod snapshot;

@@ -218,11 +218,10 @@ fn a_replay() {
     let (tale, _) = Tale::restoring(ProgressKind::Exact);
     let mut model = model();
     let state = ReplayState {
-        name: "monday.ndjson".into(),
         at: tale.now(),
         length: Nanos(900_000_000_000),
         speed: 4.0,
-        paused: true,
+        ..super::replay_keys::replay()
     };
     update(&mut model, &tale.session, Message::Replay(state));
     update(&mut model, &tale.session, Message::Tick(tale.now()));

@@ -9,6 +9,8 @@ mod log;
 mod mouse;
 mod palette;
 mod picking;
+mod recordings;
+mod replay;
 mod themes;
 mod watching;
 
@@ -83,10 +85,15 @@ fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
             Vec::new()
         }
         Message::Replay(state) => {
-            if model.replay.is_none() {
-                model.screen = Screen::Watching;
-            }
-            model.replay = Some(state);
+            replay::stands(model, state);
+            Vec::new()
+        }
+        Message::ReplayClosed => {
+            model.replay = None;
+            Vec::new()
+        }
+        Message::Recordings(found) => {
+            recordings::found(model, found);
             Vec::new()
         }
         Message::Ended(ended) => vec![Effect::Quit(ended)],
@@ -173,6 +180,8 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
         _ if !model.layers.is_empty() => layers::act(model, session, action),
         Action::NextTheme => vec![Effect::Themes(ThemeWish::Next)],
         Action::Theme => vec![Effect::Themes(ThemeWish::List)],
+        Action::Recordings => recordings::enter(model, session),
+        _ if replay::is_for(model, action) => replay::act(model, session, action),
         Action::Notes => {
             model.layers.push(Layer::Notes(0));
             Vec::new()
@@ -181,6 +190,7 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
             Screen::Picking => picking::act(model, action),
             Screen::Watching => watching::act(model, session, action),
             Screen::Comparing => comparing::act(model, session, action),
+            Screen::Recordings => recordings::act(model, action),
         },
     }
 }

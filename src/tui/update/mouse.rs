@@ -76,7 +76,7 @@ fn wheel(model: &mut Model, session: &Session, at: Position, action: Action) -> 
                 };
                 model.picking.pane = under;
             }
-            Screen::Comparing => {}
+            Screen::Comparing | Screen::Recordings => {}
         }
     }
     let effects = (0..WHEEL)
@@ -115,6 +115,13 @@ fn click(model: &mut Model, session: &Session, at: Position) {
             Screen::Watching => watching(model, session, at),
             Screen::Picking => picking(model, at),
             Screen::Comparing => {}
+            Screen::Recordings => {
+                let rows = Block::bordered().inner(layout::recordings(model).0);
+                let len = model.recordings.shown(model.zone).len();
+                if let Some(row) = row_at(rows, model.recordings.at, len, at) {
+                    model.recordings.at = row;
+                }
+            }
         },
     }
 }
@@ -174,13 +181,13 @@ fn run_at(model: &Model, session: &Session, at: Position) -> Option<usize> {
     };
     let area = layout::watching(model, session).plan?;
     let binding = plan::binding_at(ui, area, at)?;
-    let mut runs = session.runs.iter().enumerate();
+    let runs = || session.runs.iter().enumerate();
     let is_of = |run: &RunView| run.binding == binding;
     let began = |run: &RunView| is_of(run) && run.state != RunStage::Queued;
-    runs.clone()
+    runs()
         .rev()
         .find(|(_, run)| began(run))
-        .or_else(|| runs.find(|(_, run)| is_of(run)))
+        .or_else(|| runs().find(|(_, run)| is_of(run)))
         .map(|(place, _)| place)
 }
 

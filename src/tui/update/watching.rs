@@ -1,11 +1,11 @@
 //! Keys of the watching screen.
 
-use crate::event::{Nanos, RunId};
+use crate::event::RunId;
 use crate::session::{RunView, Session, Tally};
 
 use super::super::keys::Action;
 use super::super::layout;
-use super::super::message::{Effect, Player, ReplayState};
+use super::super::message::Effect;
 use super::super::model::{
     Decision, Dialog, Entry, Figures, Layer, Leave, Model, Pane, Purpose, Screen,
 };
@@ -13,20 +13,12 @@ use super::super::query::{Query, Syntax};
 use super::super::runlog::At;
 use super::{copying, log, picking};
 
-/// The speeds of a replay.
-const SPEEDS: [f64; 10] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
-
-/// Nanoseconds of one jump.
-const JUMP: u64 = 10_000_000_000;
-
 pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
     match action {
         Action::Stop => stop(model, session),
         Action::Pause if session.is_paused() => return vec![Effect::Resume],
         Action::Pause => return vec![Effect::PauseAfterRun],
         Action::Marker => entry(model, Purpose::Marker, "Name of the marker", String::new()),
-        Action::Hold | Action::Faster | Action::Slower => return replay(model, action),
-        Action::Rewind | Action::Advance | Action::Restart => return seek(model, action),
         Action::Again => model.screen = Screen::Picking,
         Action::Search => {
             model.watching.pane = Pane::Log;
@@ -130,7 +122,7 @@ fn stop(model: &mut Model, session: &Session) {
     }));
 }
 
-fn entry(model: &mut Model, purpose: Purpose, title: &str, text: String) {
+pub(super) fn entry(model: &mut Model, purpose: Purpose, title: &str, text: String) {
     model.layers.push(Layer::Entry(Box::new(Entry {
         purpose,
         title: title.to_owned(),
@@ -138,45 +130,6 @@ fn entry(model: &mut Model, purpose: Purpose, title: &str, text: String) {
         input: text.into(),
         problem: None,
     })));
-}
-
-fn replay(model: &mut Model, action: Action) -> Vec<Effect> {
-    let Some(ReplayState { paused, speed, .. }) = &mut model.replay else {
-        return Vec::new();
-    };
-    if action == Action::Hold {
-        *paused = !*paused;
-        let player = if *paused { Player::Pause } else { Player::Play };
-        return vec![Effect::Replay(player)];
-    }
-    let next = if action == Action::Faster {
-        SPEEDS.iter().find(|next| **next > *speed)
-    } else {
-        SPEEDS.iter().rev().find(|next| **next < *speed)
-    };
-    match next {
-        Some(next) => {
-            *speed = *next;
-            vec![Effect::Replay(Player::Speed(*next))]
-        }
-        None => Vec::new(),
-    }
-}
-
-/// To another moment of a recording. What was looked at may not have happened there.
-fn seek(model: &mut Model, action: Action) -> Vec<Effect> {
-    let Some(ReplayState { at, length, .. }) = &mut model.replay else {
-        return Vec::new();
-    };
-    let to = match action {
-        Action::Rewind => at.0.saturating_sub(JUMP),
-        Action::Advance => at.0.saturating_add(JUMP),
-        _ => 0,
-    };
-    *at = Nanos(to.min(length.0));
-    let seek = Player::Seek(*at);
-    follow(model);
-    vec![Effect::Replay(seek)]
 }
 
 fn focus(model: &mut Model, by: usize) {
@@ -199,7 +152,7 @@ pub(super) fn enter(model: &mut Model, pane: Pane) {
     }
 }
 
-fn follow(model: &mut Model) {
+pub(super) fn follow(model: &mut Model) {
     if model.watching.log.alone.is_some() {
         log::follow(model);
         return;

@@ -21,7 +21,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let mut row = Row::new(ui, width.saturating_sub(need));
     if row.room() > 9 {
         row.gap(1).text("comeback", Role::Title);
-        if ui.model.screen != Screen::Picking {
+        if !matches!(ui.model.screen, Screen::Picking | Screen::Recordings) {
             hosts(ui, &mut row);
         }
     }
@@ -32,6 +32,14 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         .text(&end, role);
     line.extend(rest.line());
     ui.line(area, buffer, &line);
+    if area.height > 1 {
+        let below = Rect {
+            y: area.y + 1,
+            height: 1,
+            ..area
+        };
+        super::timeline::draw(ui, below, buffer);
+    }
 }
 
 /// How much is said of each host.
@@ -135,27 +143,11 @@ fn short_system(system: &str) -> String {
 /// Where the session is, and how long still.
 fn standing(ui: Ui<'_>) -> (String, Role) {
     let (model, session) = (ui.model, ui.session);
+    if model.screen == Screen::Recordings {
+        return ("recordings".to_owned(), Role::Muted);
+    }
     if let Some(replay) = &model.replay {
-        let pace = if replay.paused {
-            "held".to_owned()
-        } else {
-            format!("{}×", replay.speed)
-        };
-        let (at, length) = (format::moment(replay.at), format::moment(replay.length));
-        // The name of the file is the first thing that a narrow terminal can do without.
-        let name = if model.size.0 >= 110 {
-            format!(" {}", replay.name)
-        } else {
-            String::new()
-        };
-        let place = match &session.end {
-            Some(end) => format!("over: {}", end.reason),
-            None => place(session),
-        };
-        return (
-            format!("replay{name} · {pace} · {at} of {length} · {place}"),
-            Role::Info,
-        );
+        return super::timeline::standing(ui, replay);
     }
     if model.screen == Screen::Picking {
         let says = if model.picking.starting {
@@ -192,7 +184,7 @@ fn standing(ui: Ui<'_>) -> (String, Role) {
 }
 
 /// Which run it is, and that it did not end well.
-fn place(session: &Session) -> String {
+pub(super) fn place(session: &Session) -> String {
     let all = session.runs.len();
     let Some(current) = session.current_run() else {
         return format!("{} to come", format::count(all, "run"));

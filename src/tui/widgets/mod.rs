@@ -10,4 +10,5 @@ pub(super) mod medians;
 pub(super) mod plan;
 pub(super) mod row;
 pub(super) mod steps;
+pub(super) mod timeline;
 pub(super) mod warning;
