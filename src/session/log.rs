@@ -28,6 +28,7 @@ const SMALL: usize = 16 << 10;
 ///
 /// A line that is still being written stands at the end of its step; there is at most one a
 /// stream.
+#[derive(Clone)]
 pub struct LogStore {
     steps: BTreeMap<StepId, Step>,
     bytes: usize,
@@ -36,6 +37,7 @@ pub struct LogStore {
     born: u64,
 }
 
+#[derive(Clone)]
 struct Step {
     pages: Pages,
     out: Screen,

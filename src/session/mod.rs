@@ -4,6 +4,7 @@
 
 mod ledger;
 mod log;
+mod pace;
 mod remarks;
 mod series;
 #[cfg(test)]
@@ -15,23 +16,25 @@ mod view;
 mod warnings;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::event::{
     Act, ActKind, Ask, Binding, BindingId, End, Event, Header, HostChange, Labels, Lock, Nanos,
-    Note, PlannedCommand, Progress, Proof, Published, RunId, RunState, Sample, Space, StepId,
-    StepState, What,
+    Note, PlannedCommand, PlannedStep, Progress, Proof, Published, RunId, RunState, Sample, Space,
+    StepId, StepState, What,
 };
 
 pub use ledger::{Ledger, Left, LeftState};
 pub use log::{Direction, LogLine, LogStore, MOST_BYTES};
+pub use pace::Pace;
 pub use series::{Series, median, range_holds_median};
 pub use tally::{Row, Tally, TimeColumn, space_figures};
 pub use text::{clean, is_unsafe};
 pub use verdict::{Says, Verdict, compare, place_name};
 pub use view::{HostView, RunStage, RunView, StepView};
 
-/// What is known so far.
-#[derive(Debug, Default)]
+/// What is known so far. A clone shares the log's pages, and so costs little.
+#[derive(Debug, Clone, Default)]
 pub struct Session {
     /// The header, once it came.
     pub header: Option<Header>,
@@ -108,7 +111,7 @@ impl Session {
             What::Run(change) => self.run(t, &change.run, &change.state),
             What::Step(change) => self.step(t, &change.step, &change.state),
             What::Log(chunk) => {
-                self.with_step(&chunk.step, |step| step.last_output = Some(t));
+                self.with_step(&chunk.step, |step| step.heard(t));
                 self.log.push(t, chunk);
             }
             What::Gap(gap) => self.log.gap(t, gap),
@@ -224,6 +227,8 @@ impl Session {
             StepState::Ended(end) => self.with_step(id, |step| {
                 step.end = Some(end.clone());
                 step.ended = Some(t);
+                step.quiet = step.quiet.max(step.silent(t));
+                step.pace.over();
             }),
         }
     }
@@ -244,9 +249,10 @@ impl Session {
             ended: None,
             progress: None,
             highest: 0.0,
-            rate: Vec::new(),
+            pace: Pace::default(),
             marks: Vec::new(),
             last_output: None,
+            quiet: Duration::ZERO,
         });
         self.index.insert(id.clone(), place);
     }
@@ -254,15 +260,7 @@ impl Session {
     fn progress(&mut self, t: Nanos, progress: &Progress) {
         self.with_step(&progress.step, |step| {
             if let Some(done) = progress.done {
-                step.rate.push((t, done.0));
-                if step.rate.len() > 256 {
-                    // Every second one, and the newest.
-                    let mut at = 0;
-                    step.rate.retain(|_| {
-                        at += 1;
-                        at % 2 == 1
-                    });
-                }
+                step.pace.push(t, done.0);
             }
             let mut next = progress.clone();
             next.percent = next.percent.filter(|percent| percent.is_finite());
@@ -338,6 +336,22 @@ impl Session {
             .bindings
             .iter()
             .find(|binding| binding.id == *id)
+    }
+
+    /// Steps of a run that the plan knows and that have not been told of yet.
+    #[must_use]
+    pub fn to_come(&self, run: &RunView) -> &[PlannedStep] {
+        let Some(binding) = self.binding(&run.binding) else {
+            return &[];
+        };
+        let mut rest = binding.steps.as_slice();
+        for step in &run.steps {
+            let name = &step.planned.name;
+            if let Some(at) = rest.iter().position(|other| other.name == *name) {
+                rest = rest.get(at + 1..).unwrap_or_default();
+            }
+        }
+        rest
     }
 
     /// Whether it is paused after the run that goes on.

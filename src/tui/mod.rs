@@ -7,8 +7,10 @@
 mod app;
 mod estimate;
 mod format;
+mod freeze;
 mod input;
 mod keys;
+mod lanes;
 mod layer;
 mod layout;
 mod message;

@@ -1,6 +1,7 @@
 //! Finished lines of one step: text in pages, without an allocation a line.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::LogLine;
 use crate::event::{Nanos, Stream};
@@ -8,15 +9,15 @@ use crate::event::{Nanos, Stream};
 /// Lines of a page. All pages but the last are full, so a line's page is a division away.
 const LINES: usize = 256;
 
-/// Lines, oldest first; the oldest page can be dropped.
-#[derive(Default)]
+/// Lines, oldest first; the oldest page can be dropped. A clone shares the pages.
+#[derive(Default, Clone)]
 pub(super) struct Pages {
-    pages: VecDeque<Page>,
+    pages: VecDeque<Arc<Page>>,
     /// Bytes of all pages but the last, which still grows.
     full: usize,
 }
 
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Page {
     text: String,
     /// Where each line ends in `text`.
@@ -29,13 +30,13 @@ impl Pages {
     pub fn push(&mut self, at: Nanos, stream: Stream, text: &str) {
         if self.pages.back().is_none_or(|page| page.len() == LINES) {
             if let Some(page) = self.pages.back_mut() {
-                page.shrink();
+                Arc::make_mut(page).shrink();
                 self.full += page.bytes();
             }
-            self.pages.push_back(Page::default());
+            self.pages.push_back(Arc::default());
         }
         if let Some(page) = self.pages.back_mut() {
-            page.push(at, stream, text);
+            Arc::make_mut(page).push(at, stream, text);
         }
     }
 
@@ -65,8 +66,9 @@ impl Pages {
 
     pub fn bytes(&self) -> usize {
         self.full
-            + self.pages.back().map_or(0, Page::bytes)
-            + self.pages.capacity() * size_of::<Page>()
+            + self.pages.back().map_or(0, |page| page.bytes())
+            + self.pages.capacity() * size_of::<Arc<Page>>()
+            + self.pages.len() * size_of::<Page>()
     }
 
     /// Pages with the number of their first line, from the one that has line `at`.
@@ -84,7 +86,7 @@ impl Pages {
         self.pages
             .iter()
             .enumerate()
-            .map(|(number, page)| (number * LINES, page))
+            .map(|(number, page)| (number * LINES, page.as_ref()))
     }
 }
 

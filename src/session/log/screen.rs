@@ -13,7 +13,7 @@ const CUT: char = '…';
 const TAB: usize = 8;
 
 /// The line that is being written, and what is known of the bytes that come next.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Screen {
     text: String,
     at: Nanos,

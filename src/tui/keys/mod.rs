@@ -75,6 +75,10 @@ pub enum Action {
     Zoom,
     /// Medians or bytes, where they share a pane.
     Swap,
+    /// Several hosts side by side, or one.
+    Beside,
+    /// The screen stands still, or goes on.
+    Freeze,
     /// Pick and run again.
     Again,
     /// Look at the run before.

@@ -4,6 +4,8 @@ mod compare_keys;
 mod demo;
 mod draw;
 mod fixture;
+mod freeze_keys;
+mod hosts_keys;
 mod log_keys;
 mod offers;
 mod picking_keys;

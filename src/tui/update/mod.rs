@@ -1,6 +1,7 @@
 //! What a message does to the model, and what goes out. Pure: nothing is read or written but the
 //! arguments.
 
+mod freeze;
 mod layers;
 mod log;
 mod picking;
@@ -16,6 +17,7 @@ use super::offer::Offer;
 /// Takes one message. The session is only looked at: a search reads its log.
 pub fn update(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
     let effects = take(model, session, message);
+    freeze::after(model, &effects);
     next_question(model);
     effects
 }
@@ -35,7 +37,10 @@ fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
             Vec::new()
         }
         Message::Changed(now) | Message::Tick(now) => {
-            model.now = now;
+            match &mut model.frozen {
+                Some(frozen) => frozen.goes_on(session, now),
+                None => model.now = now,
+            }
             over(model, session)
         }
         Message::Offer(offer) => take_offer(model, *offer),
@@ -103,6 +108,7 @@ fn began(model: &mut Model) {
     let log = &model.watching.log;
     model.watching = Watching {
         figures: model.watching.figures,
+        one: model.watching.one,
         log: LogView {
             left: log.left,
             wrap: log.wrap,
@@ -114,6 +120,7 @@ fn began(model: &mut Model) {
     model.picking.starting = false;
     model.say = None;
     model.leave = Leave::No;
+    model.frozen = None;
     model.screen = Screen::Watching;
 }
 
@@ -148,7 +155,13 @@ fn take_offer(model: &mut Model, offer: Offer) -> Vec<Effect> {
 
 /// Does what a key is for.
 fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
+    let shown = freeze::shown(model, action);
+    let session = shown.as_deref().unwrap_or(session);
     match action {
+        Action::Freeze => {
+            freeze::freeze(model, session);
+            Vec::new()
+        }
         Action::Suspend => vec![Effect::Suspend],
         Action::Quit => quit(model, session),
         Action::Help if !matches!(model.layers.last(), Some(Layer::Help(_))) => {

@@ -16,14 +16,24 @@ pub(crate) fn range(series: &Series) -> String {
     }
 }
 
-/// How many runs count, of how many.
+/// How many runs count, of how many that have ended; and those that go on, whose values are shown
+/// already.
 pub(crate) fn count(row: &Figures) -> String {
     let good = row.states.iter().filter(|state| state.is_good()).count();
-    if good == row.states.len() {
+    let ended = if good == row.states.len() {
         good.to_string()
     } else {
         format!("{good} of {}", row.states.len())
+    };
+    match going(row) {
+        0 => ended,
+        more => format!("{ended}+{more}"),
     }
+}
+
+/// How many runs go on.
+fn going(row: &Figures) -> usize {
+    row.runs.len().saturating_sub(row.states.len())
 }
 
 /// A sign a run, in their order; what failed stays in sight.
@@ -31,6 +41,9 @@ pub(crate) fn states(row: &mut Row<'_>, figures: &Figures) {
     for state in &figures.states {
         let sign = signs::of_end(*state);
         row.text(sign.glyph, sign.role);
+    }
+    for _ in 0..going(figures) {
+        row.text(signs::RUNNING.glyph, signs::RUNNING.role);
     }
 }
 

@@ -17,7 +17,9 @@ use super::super::{format, text};
 
 /// The pane of one run.
 pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&RunView>) {
-    let has_keys = ui.model.watching.pane == Pane::Log;
+    let pinned = ui.model.watching.log.top.as_ref();
+    let is_pinned = run.is_some_and(|run| pinned.is_some_and(|(of, _)| *of == run.run));
+    let has_keys = ui.model.watching.pane == Pane::Log && (is_pinned || ui.is_looked_at(run));
     let Some(run) = run.filter(|run| !run.steps.is_empty()) else {
         ui.pane(
             area,
@@ -34,7 +36,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
     let page = layout::page_in(ui.model, area);
     let top = top(ui, run, &log, page);
     let (rows, last) = rows(ui, run, &log, top, page);
-    let follows = ui.model.watching.log.top.is_none();
+    let follows = !is_pinned;
     let name = run
         .steps
         .get(last.step)

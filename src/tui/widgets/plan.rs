@@ -1,5 +1,7 @@
 //! The plan: methods × repetitions, each with its state.
 
+use std::collections::BTreeSet;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -10,7 +12,7 @@ use crate::session::{RunStage, RunView};
 use super::super::model::Pane;
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
-use super::super::{estimate, layout, signs, text};
+use super::super::{estimate, format, layout, signs, text};
 use super::row::Row;
 
 /// The pane.
@@ -49,11 +51,29 @@ fn rows(ui: Ui<'_>, plan: &Plan, width: usize) -> (Vec<Line<'static>>, usize) {
     let mut rows = Vec::new();
     let mut at = 0;
     let mut group = String::new();
+    // Each machine has its own time left; of one alone the first line says it.
+    let machines = estimate::machines_left(ui.session, ui.model.now);
+    let left = |host: &str| machines.get(estimate::machine(ui.session, host)).copied();
+    let mut hosts: Vec<&str> = plan.bindings.iter().map(Binding::host).collect();
+    hosts.dedup();
+    let several = hosts.iter().any(|host| Some(host) != hosts.first());
+    let mut told = BTreeSet::new();
     for binding in &plan.bindings {
         let title = format!("{}  {}", binding.host(), binding.subject);
         if title != group {
             let mut row = Row::new(ui, width);
             row.text(&title, Role::Muted);
+            let is_first = told.insert(binding.host());
+            if let Some(left) = several
+                .then(|| left(binding.host()))
+                .flatten()
+                .filter(|_| is_first)
+            {
+                row.end(
+                    &format!("≈{}", format::rough(left.as_secs_f64())),
+                    Role::Accent,
+                );
+            }
             rows.push(row.line());
             group = title;
         }

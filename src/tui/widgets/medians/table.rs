@@ -133,7 +133,7 @@ impl<'a> Table<'a> {
             .collect();
         let widest = labels.iter().map(|label| text::width(label)).max();
         let name = widest.unwrap_or_default().clamp(8, (width / 3).max(8));
-        let signs = ui.tally.rows.iter().map(|row| row.states.len()).max();
+        let signs = ui.tally.rows.iter().map(|row| row.runs.len()).max();
         let room = width.saturating_sub(name + COUNT + signs.unwrap_or_default().min(SIGNS) + 1);
         let times = times.get(first..).unwrap_or_default();
         let mut columns: Vec<Column> = times.iter().map(|time| Column::of(ui, time)).collect();

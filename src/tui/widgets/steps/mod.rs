@@ -1,7 +1,9 @@
 //! The steps of a run: what was done, what goes on, what is still to come.
 
+mod fold;
 mod going_on;
 mod over;
+mod trouble;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -27,7 +29,8 @@ const SPARE: usize = 60;
 
 /// The pane of one run.
 pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&RunView>) {
-    let has_keys = ui.model.watching.pane == Pane::Steps;
+    let is_here = ui.is_looked_at(run);
+    let has_keys = ui.model.watching.pane == Pane::Steps && is_here;
     let Some(run) = run else {
         let titles = Titles {
             left: "Steps",
@@ -37,14 +40,15 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
         return;
     };
     let titles = Titles {
-        left: &title(ui, run),
-        right: &standing(ui, run),
+        left: &title(ui, run, area.width),
+        right: &standing(ui, run, is_here),
         ..Titles::default()
     };
     let mut inner = ui.pane(area, buffer, has_keys, titles);
     if inner.height > 3 {
         let most = if inner.height > 8 { 2 } else { 1 };
-        let warning = warning::lines(ui, usize::from(inner.width), most);
+        let about = warning::About::of(ui, run, is_here);
+        let warning = warning::lines(ui, &about, usize::from(inner.width), most);
         let rows = u16::try_from(warning.len()).unwrap_or(1);
         inner.height -= rows;
         let last = Rect {
@@ -65,11 +69,22 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
     ui.rows(inner, buffer, &rows, from);
 }
 
-fn title(ui: Ui<'_>, run: &RunView) -> String {
+/// Narrower than this, a title says less.
+const NARROW: u16 = 72;
+
+fn title(ui: Ui<'_>, run: &RunView, width: u16) -> String {
     let header = ui.session.header.as_ref();
     let reps = header.map_or(0, |header| header.plan.reps);
     let turn = format!("repetition {} of {reps}", run.rep);
     match ui.session.binding(&run.binding) {
+        Some(binding) if width < NARROW => {
+            format!(
+                "{} · {} · {} of {reps}",
+                binding.host(),
+                binding.method,
+                run.rep
+            )
+        }
         Some(binding) => {
             let host = binding.host();
             format!("{host} · {} · {} · {turn}", binding.subject, binding.method)
@@ -79,8 +94,8 @@ fn title(ui: Ui<'_>, run: &RunView) -> String {
 }
 
 /// How the run stands, where that needs a word.
-fn standing(ui: Ui<'_>, run: &RunView) -> String {
-    let looked_at = ui.model.watching.run.is_some() && is_active(ui.session);
+fn standing(ui: Ui<'_>, run: &RunView, is_here: bool) -> String {
+    let looked_at = is_here && ui.model.watching.run.is_some() && is_active(ui.session);
     let hint = if looked_at { "f follows" } else { "" };
     let word = match &run.state {
         RunStage::Queued => "to come",
@@ -98,6 +113,8 @@ fn standing(ui: Ui<'_>, run: &RunView) -> String {
 struct List<'a> {
     ui: Ui<'a>,
     run: &'a RunView,
+    /// The step under the cursor, where that is in this run.
+    cursor: Option<usize>,
     width: usize,
     phase: usize,
     name: usize,
@@ -109,6 +126,11 @@ impl<'a> List<'a> {
         Self {
             ui,
             run,
+            cursor: ui
+                .model
+                .watching
+                .step
+                .filter(|_| ui.is_looked_at(Some(run))),
             width,
             phase: if width >= 84 { 9 } else { 0 },
             name: (width / 4).clamp(10, 30),
@@ -117,9 +139,9 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Where what is known of a step begins.
-    fn detail(&self) -> usize {
-        2 + self.phase + self.name + 1 + self.seconds
+    /// Where rows below a step begin: under its name.
+    fn under(&self) -> usize {
+        2 + self.phase
     }
 
     /// All rows, and the row of the step that the eye should find.
@@ -127,12 +149,19 @@ impl<'a> List<'a> {
         let mut rows = Vec::new();
         let mut focus = 0;
         let mut phase = None;
-        for (at, step) in self.run.steps.iter().enumerate() {
+        let cursor = self.cursor;
+        let mut at = 0;
+        while let Some(step) = self.run.steps.get(at) {
+            if let Some(range) = fold::of(self.run, at, cursor) {
+                at = range.end;
+                rows.push(self.folded(range, news(&mut phase, step.planned.phase)));
+                continue;
+            }
             if self.is_in_focus(at, step) {
                 focus = rows.len();
             }
-            let chosen = self.ui.model.watching.step == Some(at);
-            rows.extend(self.step(step, &mut phase, chosen));
+            rows.extend(self.step(step, &mut phase, cursor == Some(at)));
+            at += 1;
         }
         match &self.run.state {
             RunStage::Ended(end, Some(cause)) => {
@@ -147,7 +176,7 @@ impl<'a> List<'a> {
             }
             RunStage::Ended(_, None) => {}
             RunStage::Queued | RunStage::Running => {
-                let pending = self.to_come().iter();
+                let pending = self.ui.session.to_come(self.run).iter();
                 rows.extend(pending.map(|step| self.pending(step, &mut phase)));
             }
         }
@@ -156,30 +185,15 @@ impl<'a> List<'a> {
 
     /// The step under the cursor; else the one that goes on or went wrong; else the last.
     fn is_in_focus(&self, at: usize, step: &StepView) -> bool {
-        if let Some(chosen) = self.ui.model.watching.step {
+        if let Some(chosen) = self.cursor {
             return chosen == at;
         }
-        let goes_on = step.started.is_some() && step.end.is_none() && !step.planned.background;
+        let goes_on = step.goes_on() && !step.planned.background;
         let failed = step.end.as_ref().is_some_and(|end| !end.end.is_good());
         let is_last = at + 1 == self.run.steps.len();
         goes_on
             || failed
             || is_last && matches!(self.run.state, RunStage::Ended(end, _) if end.is_good())
-    }
-
-    /// Steps of the plan that have not been told of yet.
-    fn to_come(&self) -> &'a [PlannedStep] {
-        let Some(binding) = self.ui.session.binding(&self.run.binding) else {
-            return &[];
-        };
-        let mut rest = binding.steps.as_slice();
-        for step in &self.run.steps {
-            let name = &step.planned.name;
-            if let Some(at) = rest.iter().position(|other| other.name == *name) {
-                rest = rest.get(at + 1..).unwrap_or_default();
-            }
-        }
-        rest
     }
 
     /// Sign, phase where it is a new one, and name.
@@ -232,7 +246,13 @@ impl<'a> List<'a> {
         let name = labelled(&planned.name, &planned.labels);
         let mut row = self.head(sign, news(last, planned.phase), &name, role);
         let below = match &step.end {
-            Some(end) => self.over(&mut row, step, end, role),
+            Some(end) => {
+                let mut below = self.over(&mut row, step, end, role);
+                if chosen {
+                    below.extend(self.course(step));
+                }
+                below
+            }
             None if step.started.is_some() => self.going_on(&mut row, step),
             None => {
                 row.gap(self.seconds);

@@ -2,12 +2,14 @@
 
 use ratatui::text::Line;
 
-use crate::event::{EndState, Sample, Space, StepEnd};
+use crate::event::{Bytes, EndState, Sample, Space, StepEnd};
 use crate::session::StepView;
 
+use super::super::super::estimate;
 use super::super::super::format;
 use super::super::super::signs;
 use super::super::super::theme::Role;
+use super::super::gauge;
 use super::super::row::Row;
 use super::{FIGURES, List};
 
@@ -50,6 +52,18 @@ impl List<'_> {
         end.cause
             .as_ref()
             .map_or_else(Vec::new, |cause| self.cause(sign, cause))
+    }
+
+    /// How its bytes went, over all of its time.
+    pub(super) fn course(&self, step: &StepView) -> Option<Line<'static>> {
+        let (_, done) = step.pace.last()?;
+        self.below(|row| {
+            row.whole(&format::bytes(Bytes(done)), Role::Text);
+            self.extremes(row, step);
+            let slots = row.room().saturating_sub(3).min(32);
+            let rates = estimate::rates(step, slots);
+            row.whole(&gauge::spark(&rates), Role::Spark);
+        })
     }
 
     /// Proofs, figures, named moments.
