@@ -70,14 +70,20 @@ pub fn times(tally: &Tally) -> Vec<Time> {
     all
 }
 
-/// What a row is called beside the others: its method, where that alone tells it from them.
+/// What a row is called beside the others: its method, where that alone tells it from them; with
+/// the host in front where there are several.
 #[must_use]
 pub fn label(tally: &Tally, row: &Row) -> String {
     let is_like = |other: &&Row| other.host == row.host && other.method == row.method;
-    if tally.rows.iter().filter(is_like).count() > 1 {
+    let name = if tally.rows.iter().filter(is_like).count() > 1 {
         row.name()
     } else {
         row.method.clone()
+    };
+    if tally.rows.iter().any(|other| other.host != row.host) {
+        format!("{} {name}", row.host)
+    } else {
+        name
     }
 }
 
@@ -99,6 +105,33 @@ mod tests {
             times: times.iter().map(column).collect(),
             ..Row::default()
         }
+    }
+
+    #[test]
+    fn a_row_of_one_of_several_hosts_names_it() {
+        let row = |host: &str, series: &str| Row {
+            host: host.to_owned(),
+            method: "files-cp".to_owned(),
+            series: series.to_owned(),
+            ..Row::default()
+        };
+        let label = |rows: &[Row]| {
+            label(
+                &Tally {
+                    rows: rows.to_vec(),
+                },
+                &rows[0],
+            )
+        };
+        assert_eq!(label(&[row("nas", "full")]), "files-cp");
+        assert_eq!(
+            label(&[row("nas", "full"), row("pve1", "full")]),
+            "nas files-cp"
+        );
+        assert_eq!(
+            label(&[row("nas", "full"), row("nas", "dirty")]),
+            "files-cp full"
+        );
     }
 
     #[test]

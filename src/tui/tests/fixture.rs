@@ -6,7 +6,7 @@ use crate::event::{
     Act, ActKind, Binding, Bytes, Clock, Destroys, EndState, Event, FORMAT, Facts, Header,
     HostChange, HostState, Intended, Labels, Leave, LeaveKind, LeaveState, Level, LogChunk, Mark,
     Nanos, Note, Order, Origin, Phase, Place, Placement, Plan, PlannedCommand, PlannedRun,
-    PlannedStep, Progress, ProgressKind, Proof, RunChange, RunId, RunState, Sample, Space,
+    PlannedStep, Progress, ProgressKind, Proof, RunChange, RunId, RunState, Sample, Shows, Space,
     StepChange, StepEnd, StepId, StepState, Stream, Subject, What,
 };
 use crate::session::Session;
@@ -16,6 +16,8 @@ pub(super) struct Tale {
     pub session: Session,
     /// All that was told.
     pub told: Vec<Event>,
+    /// How steps that are planned from now on show that they go on.
+    pub shows: Option<Shows>,
     seconds: f64,
     seq: u64,
 }
@@ -165,6 +167,7 @@ impl Tale {
         let mut tale = Self {
             session: Session::default(),
             told: Vec::new(),
+            shows: None,
             seconds: 0.0,
             seq: 0,
         };
@@ -271,7 +274,7 @@ impl Tale {
                 relies_on: None,
             }),
             background: false,
-            shows: None,
+            shows: self.shows,
             labels: Labels::new(),
         };
         self.change(&step, StepState::Planned(planned));

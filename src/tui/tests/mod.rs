@@ -13,4 +13,5 @@ mod properties;
 mod pty;
 mod screens;
 mod snapshot;
+mod trouble;
 mod watching_keys;

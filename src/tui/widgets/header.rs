@@ -109,25 +109,24 @@ fn hosts(ui: Ui<'_>, row: &mut Row<'_>) {
     let is_up = |host: &(&String, &HostView)| host_state(ui, host.1).0.role == Role::Ok;
     let (up, mut down): (Vec<_>, Vec<_>) = all.into_iter().partition(is_up);
     down.sort_by_key(|(_, host)| host_state(ui, host).0.role != Role::Error);
-    let mut hidden = 0;
+    let mut hidden = Vec::new();
     for host in &down {
         let fits = [Say::Trouble, Say::State].map(|say| Item::of(ui, *host, say));
         match fits.iter().find(|item| item.cells() + COUNT <= row.room()) {
             Some(item) => item.draw(row),
-            None => hidden += 1,
+            None => hidden.push(*host),
         }
     }
-    let sign = signs::of_host(HostState::Up);
-    let mut rest = Vec::new();
-    if !up.is_empty() {
-        rest.push((format!("{} {}", up.len(), sign.glyph), sign.role));
-    }
-    if hidden > 0 {
-        let sign = signs::of_host(HostState::Down);
-        rest.push((format!("{hidden} not up"), sign.role));
-    }
-    for (says, role) in rest {
-        row.whole(&says, role);
+    hidden.extend(up);
+    for state in [HostState::Down, HostState::Connecting, HostState::Up] {
+        let sign = signs::of_host(state);
+        let all = hidden
+            .iter()
+            .filter(|(_, host)| host_state(ui, host).0 == sign);
+        let count = all.count();
+        if count > 0 {
+            row.whole(&format!("{count} {}", sign.glyph), sign.role);
+        }
     }
 }
 

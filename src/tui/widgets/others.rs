@@ -55,7 +55,8 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, beside: &Beside<
 fn what(ui: Ui<'_>, run: &RunView) -> String {
     let binding = ui.session.binding(&run.binding);
     let method = binding.map_or("", |binding| binding.method.as_str());
-    let going = run.steps.iter().rev();
+    let is_going = run.state == RunStage::Running;
+    let going = run.steps.iter().rev().filter(|_| is_going);
     let going = going
         .filter(|step| !step.planned.background)
         .find(|step| step.goes_on());

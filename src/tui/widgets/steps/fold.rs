@@ -40,7 +40,7 @@ impl List<'_> {
         let resolution = ends().map(|end| end.resolution).fold(0.0, f64::max);
         let sign = signs::of_end(EndState::Ok);
         let mut row = self.head(sign, phase, &format!("{name} ×{}", steps.len()), Role::Text);
-        let middle = median(&seconds).map(|median| format::seconds(median, resolution));
+        let middle = median(&seconds).map(|median| self.took(median, resolution));
         row.right(&middle.unwrap_or_default(), self.seconds, Role::Text);
         let low = seconds.iter().copied().fold(f64::INFINITY, f64::min);
         let high = seconds.iter().copied().fold(0.0, f64::max);

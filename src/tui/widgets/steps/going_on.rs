@@ -157,14 +157,19 @@ impl List<'_> {
             let old = step.pace.moved().map(|moved| now.since(moved));
             let old = old.filter(|old| *old >= OLD);
             let says = old.map(|old| format!("last byte {}", format::ago(old)));
-            let spark = |row: &mut Row<'_>, beside: usize| {
-                let slots = row.room().saturating_sub(beside + 3).min(32);
-                let rates = estimate::rates(step, slots);
-                row.whole(&gauge::spark(&rates), Role::Spark);
+            let beside = if row.room() > 64 {
+                40
+            } else {
+                says.as_ref().map_or(0, |says| text::width(says) + 2)
             };
-            // The shape says more than its highest point.
-            let beside = says.as_ref().map_or(0, |says| text::width(says) + 2);
-            spark(row, if row.room() > 64 { 40 } else { beside });
+            // The shape says more than when the last byte came, and than its highest point.
+            let room = row.room().saturating_sub(3);
+            let slots = match room.saturating_sub(beside) {
+                0..LEAST => room,
+                slots => slots,
+            };
+            let rates = estimate::rates(step, slots.min(32));
+            row.whole(&gauge::spark(&rates), Role::Spark);
             if let Some(says) = says {
                 row.whole(&says, Role::Muted);
             }

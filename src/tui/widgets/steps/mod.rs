@@ -135,7 +135,7 @@ impl<'a> List<'a> {
             phase: if width >= 84 { 9 } else { 0 },
             name: (width / 4).clamp(10, 30),
             // `12 min 05 s`, or `0.31 s ±0.01`.
-            seconds: if width < 60 { 9 } else { 13 },
+            seconds: if width < 60 { 11 } else { 13 },
         }
     }
 

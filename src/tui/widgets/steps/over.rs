@@ -6,9 +6,9 @@ use crate::event::{Bytes, EndState, Sample, Space, StepEnd};
 use crate::session::StepView;
 
 use super::super::super::estimate;
-use super::super::super::format;
 use super::super::super::signs;
 use super::super::super::theme::Role;
+use super::super::super::{format, text};
 use super::super::gauge;
 use super::super::row::Row;
 use super::{FIGURES, List};
@@ -24,7 +24,7 @@ impl List<'_> {
         let sign = signs::of_end(end.end);
         let taken = end
             .seconds
-            .map(|seconds| format::seconds(seconds, end.resolution));
+            .map(|seconds| self.took(seconds, end.resolution));
         let seconds = if step.planned.timed {
             role
         } else {
@@ -52,6 +52,15 @@ impl List<'_> {
         end.cause
             .as_ref()
             .map_or_else(Vec::new, |cause| self.cause(sign, cause))
+    }
+
+    /// Seconds, with the clock's error where there is room for it.
+    pub(super) fn took(&self, seconds: f64, resolution: f64) -> String {
+        let all = format::seconds(seconds, resolution);
+        match all.split_once(" ±") {
+            Some((bare, _)) if text::width(&all) > self.seconds => bare.to_owned(),
+            _ => all,
+        }
     }
 
     /// How its bytes went, over all of its time.
