@@ -95,6 +95,7 @@ impl Pace {
     }
 
     /// All readings of the latest seconds.
+    #[must_use]
     pub fn latest(&self) -> impl DoubleEndedIterator<Item = (Nanos, u64)> + '_ {
         self.latest.iter().copied()
     }

@@ -214,23 +214,23 @@ mod tests {
         )
     }
 
-    fn left(seconds: u64, how: How) -> Option<StepLeft> {
+    fn left(seconds: u64, how: How) -> StepLeft {
         let time = Duration::from_secs(seconds);
-        Some(StepLeft { time, how })
+        StepLeft { time, how }
     }
 
     #[test]
     fn the_last_byte_is_not_the_end() {
         let tail = |seconds| How::RateAndTail(Duration::from_secs(seconds));
         let (all, before) = seen(&[24, 26], true, 4);
-        assert_eq!(all, left(6 + 25, tail(25)));
+        assert_eq!(all, Some(left(6 + 25, tail(25))));
         assert_eq!(before, [30.0, 32.0]);
         // All bytes are done: what is left then, earlier runs tell.
         let (all, before) = seen(&[24, 26], true, 15);
-        assert_eq!(all, left(20, How::Earlier(2)));
+        assert_eq!(all, Some(left(20, How::Earlier(2))));
         assert_eq!(before, [19.0, 21.0]);
         // The first one has nothing to go by.
-        assert_eq!(seen(&[], true, 4), (left(6, How::Rate), Vec::new()));
+        assert_eq!(seen(&[], true, 4), (Some(left(6, How::Rate)), Vec::new()));
         assert_eq!(seen(&[], true, 15).0, None);
     }
 
@@ -238,7 +238,7 @@ mod tests {
     fn without_any_progress_earlier_runs_tell_by_time() {
         let (all, before) = seen(&[4, 6, 10], false, 15);
         assert_eq!(before, [0.0, 1.0, 5.0]);
-        assert_eq!(all, left(3, How::Earlier(3)));
+        assert_eq!(all, Some(left(3, How::Earlier(3))));
         let (all, before) = seen(&[4, 6], false, 40);
         assert_eq!(
             (all, before),

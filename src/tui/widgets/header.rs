@@ -102,7 +102,9 @@ fn hosts(ui: Ui<'_>, row: &mut Row<'_>) {
     for say in [Say::All, Say::Trouble, Say::State] {
         let items: Vec<Item<'_>> = all.iter().map(|host| Item::of(ui, *host, say)).collect();
         if items.iter().map(Item::cells).sum::<usize>() <= row.room() {
-            items.iter().for_each(|item| item.draw(row));
+            for item in &items {
+                item.draw(row);
+            }
             return;
         }
     }

@@ -41,7 +41,7 @@ impl List<'_> {
             .as_ref()
             .filter(|progress| progress.kind != ProgressKind::Unknown);
         match known.and_then(|progress| Some((progress, estimate::percent(progress)?))) {
-            Some((progress, percent)) => self.share(row, progress, percent, left),
+            Some((progress, percent)) => Self::share(row, progress, percent, left),
             None => self.unknown(row, step, gone, left),
         }
         let mut below = self.trouble(step);
@@ -66,7 +66,7 @@ impl List<'_> {
     }
 
     /// The bar and the percent, and how long still.
-    fn share(&self, row: &mut Row<'_>, progress: &Progress, percent: f64, left: Option<StepLeft>) {
+    fn share(row: &mut Row<'_>, progress: &Progress, percent: f64, left: Option<StepLeft>) {
         // The percent goes before the bar where there is no room for both.
         let cells = row.room().saturating_sub(24).min(32);
         let is_estimate = progress.kind == ProgressKind::Estimated;
@@ -173,12 +173,12 @@ impl List<'_> {
             if let Some(says) = says {
                 row.whole(&says, Role::Muted);
             }
-            self.extremes(row, step);
+            Self::extremes(row, step);
         })
     }
 
     /// Mean and peak, where there is room.
-    pub(super) fn extremes(&self, row: &mut Row<'_>, step: &StepView) {
+    pub(super) fn extremes(row: &mut Row<'_>, step: &StepView) {
         let says = |name: &str, rate: Option<f64>| {
             rate.map(|rate| format!("{name} {}", format::rate(rate)))
         };

@@ -68,7 +68,7 @@ impl List<'_> {
         let (_, done) = step.pace.last()?;
         self.below(|row| {
             row.whole(&format::bytes(Bytes(done)), Role::Text);
-            self.extremes(row, step);
+            Self::extremes(row, step);
             let slots = row.room().saturating_sub(3).min(32);
             let rates = estimate::rates(step, slots);
             row.whole(&gauge::spark(&rates), Role::Spark);
