@@ -62,14 +62,16 @@ run   = "echo answered"
 fn begin(fleet: &Fleet, hosts: &[&str], size: (u16, u16)) -> Screen {
     let home = fleet.world.path("home");
     let mut screen = Screen::start(&home, hosts, &[], size);
-    for (at, _) in hosts.iter().enumerate() {
+    for (at, host) in hosts.iter().enumerate() {
         if at > 0 {
             // To the hosts, down, and back to the methods.
             screen.keys("\x1b[Z");
             screen.keys("j");
             screen.keys("\t");
         }
-        screen.wait("a-gate");
+        screen.until("its methods", |text| {
+            text.contains(&format!("Methods on {host}")) && text.contains("[ ] a-gate")
+        });
         screen.keys(" ");
         screen.wait(&format!("{} run", (at + 1) * 3));
     }

@@ -88,8 +88,8 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Watching, Action::Freeze, &[ctrl('f')], "the screen stands still, to read or copy, while the run goes on; again: it goes on", "freeze"),
     bind(Context::Watching, Action::Wrap, &[key('w')], "wrap long lines of the log, or not", ""),
     bind(Context::Watching, Action::Timestamps, &[key('t')], "times in front of the log's lines, or not", ""),
-    bind(Context::Watching, Action::PreviousRun, &[key('[')], "look at the run before", ""),
-    bind(Context::Watching, Action::NextRun, &[key(']')], "look at the next run", ""),
+    bind(Context::Watching, Action::PreviousRun, &[key('[')], "look at the run before, on this host", ""),
+    bind(Context::Watching, Action::NextRun, &[key(']')], "look at the next run, on this host", ""),
     bind(Context::Watching, Action::Back, &[ESC], "let a frozen screen go on; all panes; clear the search; back to the run that goes on", ""),
 
     bind(Context::Compare, Action::Compare, &[key('c'), ESC], "back to the run", "back"),

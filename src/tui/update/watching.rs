@@ -254,19 +254,22 @@ fn back(model: &mut Model) {
     }
 }
 
-/// Looks at the run before or after the one that is looked at.
+/// Looks at the run before or after the one that is looked at, on its host.
 fn look(model: &mut Model, session: &Session, forward: bool) {
-    let now = model.run(session).map(|run| run.run.clone());
-    let at = session
-        .runs
-        .iter()
-        .position(|run| Some(&run.run) == now.as_ref());
-    let to = match at {
-        None => 0,
-        Some(at) if forward => (at + 1).min(session.runs.len().saturating_sub(1)),
-        Some(at) => at.saturating_sub(1),
+    let Some(here) = model.run(session) else {
+        return;
     };
-    look_at(model, session, to);
+    let host = |run: &RunView| session.binding(&run.binding).map(Binding::host);
+    let is_there = |(_, run): &(usize, &RunView)| host(run) == host(here);
+    let all: Vec<(usize, &RunView)> = session.runs.iter().enumerate().filter(is_there).collect();
+    let at = all.iter().position(|(_, run)| run.run == here.run);
+    let to = match at.unwrap_or_default() {
+        at if forward => (at + 1).min(all.len().saturating_sub(1)),
+        at => at.saturating_sub(1),
+    };
+    if let Some((run, _)) = all.get(to) {
+        look_at(model, session, *run);
+    }
 }
 
 fn look_at(model: &mut Model, session: &Session, to: usize) {
