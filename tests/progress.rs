@@ -81,7 +81,7 @@ mod progress {
                     && ["s", "B", "B/s", "%", "×"].contains(unit)
             }
             Finding::Progress { percent, .. } => percent.is_none_or(f64::is_finite),
-            Finding::Warning(text) | Finding::Cause(text) => tidy(text),
+            Finding::Says(text) | Finding::Warning(text) | Finding::Cause(text) => tidy(text),
         };
         (!good).then(|| format!("{name}: {finding:?}"))
     }

@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::cli::RunArgs;
-use crate::engine::Gravity;
+use crate::engine::{Gravity, pool_reads};
 use crate::event::Facts;
+use crate::method::Bound;
 use crate::session::clean;
 
 use super::prepare::{self, Prepared};
@@ -149,6 +150,19 @@ fn findings(prepared: &Prepared) -> String {
     text
 }
 
+/// What reads how full the pools are while a method runs, as exact shell.
+pub(super) fn pools(bound: &Bound) -> String {
+    let mut text = String::new();
+    for read in pool_reads(bound).unwrap_or_default() {
+        let _ = writeln!(
+            text,
+            "# while {} runs · how full {} is, every 5 s · on {}\n{}\n",
+            bound.method.name, read.pool, read.host, read.command
+        );
+    }
+    text
+}
+
 /// Every command that would run, as exact shell.
 pub(super) fn dry_run(prepared: &Prepared) -> String {
     let mut text = String::new();
@@ -177,6 +191,9 @@ pub(super) fn dry_run(prepared: &Prepared) -> String {
             let _ = writeln!(text, "\n{}", step.command);
         }
         text.push('\n');
+    }
+    for bound in &prepared.bounds {
+        text.push_str(&pools(bound));
     }
     text.push_str(&findings(prepared));
     text

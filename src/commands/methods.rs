@@ -108,6 +108,8 @@ fn show(catalogue: &Catalogue, name: &str, set: &[String]) -> Result<String, Com
             }
             let _ = writeln!(text, "\n{}", step.command);
         }
+        text.push('\n');
+        text.push_str(&super::check::pools(&bound));
     }
     Ok(text)
 }

@@ -201,7 +201,8 @@ impl Run<'_> {
         host_name: &str,
     ) -> Result<Acted, EngineError> {
         let begin = self.now();
-        let control = &self.shared.control;
+        let control = self.control.clone();
+        let control = &control;
         let waited = match doing {
             Doing::Command(members) => {
                 return self.command(step, id, &members, context, host_name).await;
@@ -297,7 +298,7 @@ impl Run<'_> {
         id: &StepId,
         host_name: &str,
     ) -> impl Fn() -> Following + Send + Sync + use<> {
-        let (teller, control) = (self.shared.teller.clone(), self.shared.control.clone());
+        let (teller, control) = (self.shared.teller.clone(), self.control.clone());
         let (step, host, began) = (id.clone(), host_name.to_owned(), self.shared.began);
         let gone_after = self.shared.gone_after(host_name);
         let secrets = self.secret_bytes();
@@ -411,7 +412,7 @@ impl Run<'_> {
         let acted = if made.streamed.is_some() {
             let host = self.connected(host_name)?;
             let begin = self.now();
-            let answer = super::payload::stream(host.as_ref(), made, &self.shared.control).await?;
+            let answer = super::payload::stream(host.as_ref(), made, &self.control).await?;
             match answer {
                 None => Acted::new(EndState::Stopped, (begin, self.now())),
                 Some(Ok(out)) => {

@@ -1,27 +1,34 @@
 //! A step that goes on beside others, until it is joined or its run ends.
 
+use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::event::{Clock, EndState, Sample, StepEnd, StepId, StepState, What};
+use crate::event::{EndState, Level, StepEnd, StepId, StepState};
 use crate::host::HostError;
 use crate::host::supervisor::{Launch, Stopper};
-use crate::method::ExpandedStep;
+use crate::method::{self, Action, ExpandedStep};
 
 use super::EngineError;
 use super::action::Acted;
 use super::command::{self, Begun, Followed, Following, PATIENCE};
 use super::run::Run;
+use super::teller::About;
+
+/// Steps that go on beside others, and those of them that are over.
+#[derive(Default)]
+pub(super) struct Beside {
+    going: BTreeMap<String, Background>,
+    over: BTreeMap<String, StepEnd>,
+}
 
 /// A step that goes on beside others.
-pub(super) struct Background {
+struct Background {
     id: StepId,
-    ok: Vec<i32>,
-    figures: Vec<String>,
-    clock: Option<Clock>,
+    step: ExpandedStep,
     host: String,
     handle: JoinHandle<Result<Followed, HostError>>,
     attempts: Attempts,
@@ -105,43 +112,77 @@ impl Run<'_> {
         }
         let background = Background {
             id: id.clone(),
-            ok: step.step.ok.clone(),
-            figures: step.step.figures.clone(),
-            clock: step.step.clock,
+            step: step.clone(),
             host: host_name.to_owned(),
             handle,
             attempts,
         };
-        self.background.insert(step.step.name.clone(), background);
+        let going = &mut self.beside.going;
+        going.insert(step.step.name.clone(), background);
         Ok(Acted::new(EndState::Ok, (begin, begin)))
+    }
+
+    /// Looks at what goes on beside, before the next step begins: what is measured beside a load
+    /// that is over is not measured beside it.
+    ///
+    /// # Errors
+    /// Why the run cannot go on: a load has failed.
+    pub(super) async fn look_beside(&mut self, next: &ExpandedStep) -> Result<(), String> {
+        let going = &mut self.beside.going;
+        let over: Vec<_> = going
+            .extract_if(.., |_, background| background.handle.is_finished())
+            .collect();
+        for (name, background) in over {
+            let id = background.id.clone();
+            let is_load = background.step.step.background == Some(method::Background::Load);
+            let end = self.end_of(background, false).await;
+            let (is_good, cause) = (end.end.is_good(), end.cause.clone());
+            self.beside.over.insert(name.clone(), end);
+            if !is_load || matches!(&next.step.action, Action::Join(of) if *of == name) {
+                continue;
+            }
+            if !is_good {
+                let cause = cause.unwrap_or_else(|| "no reason is known".to_owned());
+                return Err(format!("{name}, which was to go on beside: {cause}"));
+            }
+            let about = About {
+                step: Some(&id),
+                ..About::default()
+            };
+            let text = format!("{name} was over before {} began", next.name);
+            self.shared.teller.note(Level::Warning, text, about);
+        }
+        Ok(())
     }
 
     /// Waits for the end of a background step.
     pub(super) async fn join(&mut self, name: &str) -> Result<Acted, EngineError> {
         let begin = self.now();
-        let Some(background) = self.background.remove(name) else {
+        let ended = if let Some(background) = self.beside.going.remove(name) {
+            self.end_of(background, false).await
+        } else if let Some(end) = self.beside.over.remove(name) {
+            end
+        } else {
             return Err(EngineError::Refused(format!("{name:?} does not run")));
         };
-        let ended = self.end_of(background, false).await;
         let mut acted = Acted::new(ended.end, (begin, self.now()));
         acted.end.cause = ended.cause;
         Ok(acted)
     }
 
-    async fn end_of(&self, background: Background, ours: bool) -> StepEnd {
+    async fn end_of(&mut self, background: Background, ours: bool) -> StepEnd {
         let Background {
             id,
-            ok,
-            figures,
-            clock,
+            step,
             host,
             handle,
             ..
         } = background;
+        let (clock, ok) = (step.step.clock, &step.step.ok);
         let mut acted = match handle.await {
             Ok(Ok(followed)) => {
                 self.gone(&host, &followed);
-                Acted::followed(&followed, clock, &ok)
+                Acted::followed(&followed, clock, ok)
             }
             Ok(Err(why)) => {
                 self.shared.lost(&host, &why);
@@ -149,27 +190,18 @@ impl Run<'_> {
             }
             Err(why) => Acted::failed(why.to_string(), self.shared.began),
         };
-        // A load or server that goes on until the end is ended by us, and has not failed.
+        // A load or server that goes on until the end is ended by us, and has not failed; how long
+        // it went on is no result.
         if ours && acted.end.end == EndState::Failed {
             acted.end.end = EndState::Ok;
             acted.end.cause = None;
         }
-        for (name, value, unit, resolution) in acted
-            .figures
-            .iter()
-            .filter(|figure| figures.contains(&figure.0))
-        {
-            self.shared.teller.tell(What::Sample(Sample {
-                run: self.planned.run.clone(),
-                step: Some(id.clone()),
-                name: name.replace('_', " "),
-                series: self.series.clone(),
-                value: *value,
-                unit: unit.clone(),
-                clock: (unit == "s").then_some(Clock::Log),
-                resolution: *resolution,
-                labels: crate::event::Labels::new(),
-            }));
+        self.keep_moments(&step, &host, &acted);
+        if acted.end.end.is_good() {
+            let seconds = acted.end.seconds.take_if(|_| ours);
+            let context = self.context(&step);
+            self.samples(&step, &id, &acted, &context);
+            acted.end.seconds = acted.end.seconds.or(seconds);
         }
         self.shared
             .teller
@@ -179,7 +211,7 @@ impl Run<'_> {
 
     /// Ends every background step that was not joined.
     pub async fn end_background(&mut self) {
-        for (_, background) in std::mem::take(&mut self.background) {
+        for (_, background) in mem::take(&mut self.beside.going) {
             background.attempts.stop().await;
             self.end_of(background, true).await;
         }

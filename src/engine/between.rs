@@ -49,7 +49,7 @@ impl Run<'_> {
                 .map(|until| filling.number(&until.bytes))
                 .transpose()?,
             ok: &step.step.ok,
-            control: &self.shared.control,
+            control: &self.control,
             teller: &self.shared.teller,
             began: self.shared.began,
         };
@@ -73,7 +73,7 @@ impl Run<'_> {
                 self.clock_note(id, followed);
             }
         }
-        let stopped = self.shared.control.is_stopped();
+        let stopped = self.control.is_stopped();
         Ok(acted(&streamed, stream, &step.step.ok, stopped))
     }
 

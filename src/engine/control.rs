@@ -20,6 +20,14 @@ impl Default for Control {
 }
 
 impl Control {
+    /// Of a part of the session: it is stopped with the whole, or alone.
+    pub(super) fn part(&self) -> Self {
+        Self {
+            stop: self.stop.child_token(),
+            pause: self.pause.clone(),
+        }
+    }
+
     /// Ends the runs that go on, undoes what may be undone, and the session with it.
     pub fn stop(&self) {
         self.stop.cancel();

@@ -10,10 +10,11 @@ use crate::event::{EndState, PlannedRun, RunChange, RunState, What};
 use crate::method::Bound;
 
 use super::closing;
+use super::ending::Ended;
 use super::opening::{self, NotOpened, Opened};
 use super::outcome::Outcome;
 use super::queue::{Queues, Turn};
-use super::run::{Ended, Run};
+use super::run::Run;
 use super::shared::Shared;
 
 /// What a machine is needed for.

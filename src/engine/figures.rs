@@ -33,6 +33,10 @@ impl Run<'_> {
             resolution: 0.0,
             labels: step.labels.clone(),
         };
+        let own = plain(&step.name);
+        if let Some(seconds) = end.seconds {
+            self.figures.insert(format!("{own}_seconds"), seconds);
+        }
         if let (Some(_), Some(seconds)) = (step.step.clock, end.seconds) {
             self.shared.teller.tell(What::Sample(Sample {
                 clock: end.clock,
@@ -41,6 +45,8 @@ impl Run<'_> {
             }));
         }
         for (name, value, unit, resolution) in &acted.figures {
+            self.figures
+                .insert(format!("{own}_{}", plain(name)), *value);
             self.figures.insert(plain(name), *value);
             if !step.step.figures.contains(name) {
                 continue;

@@ -233,6 +233,7 @@ impl Hearing {
                         self.done.figures.push((name, value, unit, resolution));
                     }
                 }
+                Finding::Says(text) => self.clamp.says(text),
                 Finding::Warning(text) => self.note(Level::Warning, text),
                 Finding::Cause(text) => {
                     self.done.cause.get_or_insert(text);

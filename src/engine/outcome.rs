@@ -2,7 +2,7 @@
 
 use crate::event::{End, EndState};
 
-use super::run::Ended;
+use super::ending::Ended;
 
 /// Troubles that the sentence tells of; more are counted.
 const TOLD: usize = 3;

@@ -244,7 +244,7 @@ set -- *
 if [ $# -ne {files} ]; then echo "$# files are there, not {files}" >&2; exit 1; fi
 {source}(
 i=0; while [ $i -lt {written} ]; do put "$1"; shift; i=$((i+1)); done
-i=0; while [ $i -lt {created} ]; do put "new$i"; i=$((i+1)); done
+i=0; n=0; while [ $i -lt {created} ]; do if [ ! -e "new$n" ]; then put "new$n"; i=$((i+1)); fi; n=$((n+1)); done
 )
 i=0; while [ $i -lt {written} ]; do shift; i=$((i+1)); done
 i=0; while [ $i -lt {deleted} ]; do rm -- "$1"; shift; i=$((i+1)); done

@@ -140,7 +140,7 @@ pub(super) fn doing(
             create,
         }) => {
             let made = (fill.number("{{ size }}")?, fill.number("{{ files }}")?);
-            let seed = payload::seed(&format!("change {} {} {rep}", made.0, made.1));
+            let seed = payload::seed(&format!("{} {} {} {rep}", step.name, made.0, made.1));
             let shares = (*overwrite, *delete, *create);
             Doing::Payload(payload::change(
                 &fill.text(path)?,

@@ -1,6 +1,7 @@
 //! One repetition of one binding: its steps in order, its samples, its ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 use minijinja::Value;
 
@@ -13,54 +14,45 @@ use crate::method::{Bound, ExpandedStep, RunNames, Step};
 
 use super::EngineError;
 use super::action::Acted;
-use super::background::Background;
+use super::background::Beside;
 use super::clocks::Moments;
+use super::control::Control;
+use super::ending::{Ended, Halt};
 use super::guard::{Weighed, identity};
 use super::hashing::Kept;
 use super::leaving::{self, Open};
+use super::pools::Pools;
 use super::preview::{Filling, doing};
 use super::shared::Shared;
 use super::teller::About;
 use super::waiting::Waited;
 
-/// How a run ended.
-pub(super) struct Ended {
-    pub end: EndState,
-    pub cause: Option<String>,
-    /// The subject was proved to be what it was.
-    pub proved: bool,
-    pub exit: i32,
-}
-
 /// A run that goes on.
 pub(super) struct Run<'a> {
     pub shared: &'a Shared,
+    /// Stops this run alone, and is stopped with the session.
+    pub control: Control,
+    pub pools: Pools,
+    /// Said once a subject that somebody named is destroyed: what goes on brings it back.
+    pub brings_back: Arc<OnceLock<()>>,
     pub bound: &'a Bound,
     pub planned: &'a PlannedRun,
     pub names: RunNames,
     pub values: BTreeMap<String, Value>,
     pub secrets: BTreeMap<String, Value>,
     pub hashes: BTreeMap<String, Kept>,
-    pub background: BTreeMap<String, Background>,
+    pub beside: Beside,
     pub figures: BTreeMap<String, f64>,
     pub series: String,
-    proved: BTreeSet<String>,
-    restored: Option<bool>,
+    pub proved: BTreeSet<String>,
+    pub restored: Option<bool>,
     pub moments: Moments,
     identities: Option<BTreeMap<String, String>>,
-    open: Vec<Open>,
-    destroyed: bool,
-    warned: bool,
+    pub open: Vec<Open>,
+    pub destroyed: bool,
+    pub warned: bool,
     /// Exit code of the error that ended a step.
-    exit: Option<i32>,
-}
-
-/// Why a run goes no further.
-pub(super) struct Halt {
-    end: EndState,
-    cause: Option<String>,
-    phase: Phase,
-    exit: i32,
+    pub exit: Option<i32>,
 }
 
 impl<'a> Run<'a> {
@@ -69,13 +61,16 @@ impl<'a> Run<'a> {
         let names = RunNames::new(session, planned.run.as_str(), planned.rep, &bound.sandbox);
         Self {
             shared,
+            control: shared.control.part(),
+            pools: Pools::default(),
+            brings_back: Arc::default(),
             bound,
             planned,
             names,
             values: BTreeMap::new(),
             secrets: BTreeMap::new(),
             hashes: BTreeMap::new(),
-            background: BTreeMap::new(),
+            beside: Beside::default(),
             figures: BTreeMap::new(),
             series: bound.method.series.clone(),
             proved: BTreeSet::new(),
@@ -99,6 +94,7 @@ impl<'a> Run<'a> {
             series: self.series.clone(),
             labels: self.bound.binding.labels.clone(),
         });
+        self.watch_pools();
         let mut halt = None;
         for step in &self.bound.steps {
             if let Err(why) = self.take(step).await {
@@ -111,6 +107,7 @@ impl<'a> Run<'a> {
             self.between();
         }
         self.undo(halt.as_ref()).await;
+        self.pools_at_the_end().await;
         let ended = self.sum_up(halt);
         self.tell(RunState::Ended {
             end: ended.end,
@@ -119,37 +116,17 @@ impl<'a> Run<'a> {
         ended
     }
 
-    fn sum_up(&self, halt: Option<Halt>) -> Ended {
-        match halt {
-            Some(halt) => Ended {
-                end: halt.end,
-                cause: halt.cause,
-                proved: false,
-                exit: halt.exit,
-            },
-            None if self.warned => Ended {
-                end: EndState::Warnings,
-                cause: None,
-                proved: self.restored == Some(true),
-                exit: self.exit.unwrap_or(0),
-            },
-            None => Ended {
-                end: EndState::Ok,
-                cause: None,
-                proved: self.restored == Some(true),
-                exit: 0,
-            },
-        }
-    }
-
     async fn take(&mut self, step: &ExpandedStep) -> Result<(), Halt> {
         let phase = step.step.phase;
-        if self.shared.control.is_stopped() {
+        if self.control.is_stopped() {
+            return Err(self.stopped(phase));
+        }
+        if let Err(why) = self.look_beside(step).await {
             return Err(Halt {
-                end: EndState::Stopped,
-                cause: None,
+                end: EndState::Failed,
+                cause: Some(why),
                 phase,
-                exit: 130,
+                exit: if self.lost_a_host() { 3 } else { 1 },
             });
         }
         let done = self.step(step).await;
@@ -158,12 +135,13 @@ impl<'a> Run<'a> {
                 self.warned |= end.end == EndState::Warnings;
                 Ok(())
             }
+            Ok(end) if end.end == EndState::Stopped => Err(self.stopped(phase)),
             Ok(end) => {
                 let cause = end.cause.map(|cause| format!("{}: {cause}", step.name));
-                let exit = match end.end {
-                    EndState::Stopped => 130,
-                    _ if self.lost_a_host() => 3,
-                    _ => self.exit.take().unwrap_or(1),
+                let exit = if self.lost_a_host() {
+                    3
+                } else {
+                    self.exit.take().unwrap_or(1)
                 };
                 Err(Halt {
                     end: end.end,
@@ -201,7 +179,7 @@ impl<'a> Run<'a> {
     /// One step, from the look at what is there to the look at what was left.
     async fn step(&mut self, step: &ExpandedStep) -> Result<StepEnd, EngineError> {
         if let Some(pause) = step.pause
-            && super::waiting::time(pause, &self.shared.control).await == Waited::Stopped
+            && super::waiting::time(pause, &self.control).await == Waited::Stopped
         {
             return Ok(Acted::stopped(self.shared.began).end);
         }
@@ -245,6 +223,9 @@ impl<'a> Run<'a> {
         if let Some(destroys) = &destroys {
             self.weigh(destroys, host.as_ref()).await?;
             self.destroyed = true;
+            if !self.bound.binding.subject.own {
+                let _ = self.brings_back.set(());
+            }
         }
         self.shared.teller.step(&id, StepState::Started);
         let acted = self.act(step, &id, doing, &context, &host_name).await;
@@ -364,18 +345,27 @@ impl<'a> Run<'a> {
             self.look_at_leaves(step, &end, first_left).await?;
             return Ok(end);
         }
-        let stamps = end.host.as_ref();
-        let host = self.bound.host(&step.step.on).to_owned();
-        self.moments
-            .step(&step.name, &host, stamps, end.resolution, acted.here);
-        for (name, at, resolution) in &acted.marks {
-            self.moments.mark(&step.name, name, *at, *resolution);
-        }
+        self.keep_moments(step, self.bound.host(&step.step.on), &acted);
         self.look_at_leaves(step, &end, first_left).await?;
         if end.end.is_good() {
             self.samples(step, id, &acted, context);
         }
         Ok(end)
+    }
+
+    /// Keeps the ends and marks of a step, for clocks between them.
+    pub fn keep_moments(&mut self, step: &ExpandedStep, host: &str, acted: &Acted) {
+        let end = &acted.end;
+        self.moments.step(
+            &step.name,
+            host,
+            end.host.as_ref(),
+            end.resolution,
+            acted.here,
+        );
+        for (name, at, resolution) in &acted.marks {
+            self.moments.mark(&step.name, name, *at, *resolution);
+        }
     }
 
     async fn look_at_leaves(
@@ -471,42 +461,6 @@ impl<'a> Run<'a> {
             }),
             _ => Ok(()),
         }
-    }
-
-    /// Undoes what may be undone: everything after a good run; after a bad one what no restore
-    /// can need.
-    async fn undo(&mut self, halt: Option<&Halt>) {
-        let keep = halt.and_then(|halt| self.keep(halt));
-        leaving::unwind(self.shared, &mut self.open, keep.as_deref()).await;
-        if halt.is_none() && self.open.iter().any(|open| !open.undone) {
-            self.warned = true;
-            self.exit = Some(1);
-        }
-    }
-
-    // Rule 3. A copy is needed as long as something may have to be brought back from it.
-    fn keep(&self, halt: &Halt) -> Option<String> {
-        let own = self.bound.binding.subject.own;
-        if halt.end == EndState::Stopped && own {
-            return None;
-        }
-        let copies = self.open.iter().any(Open::is_copy);
-        let early = matches!(halt.phase, Phase::Prepare | Phase::Protect) && !self.destroyed;
-        if early && !copies {
-            return None;
-        }
-        if halt.end == EndState::Stopped && !copies && !self.destroyed {
-            return None;
-        }
-        let what = if own {
-            "the subject"
-        } else {
-            self.bound.binding.subject.id.as_str()
-        };
-        Some(format!(
-            "the run {}; it may be needed to bring {what} back",
-            halt.end
-        ))
     }
 
     pub fn context(&self, step: &ExpandedStep) -> Value {

@@ -58,6 +58,43 @@ pub struct Space {
     pub why: Option<String>,
 }
 
+/// How full a pool is, or a file system that stands for one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pool {
+    /// The host that it is on.
+    pub host: String,
+    /// As its operator knows it: `thin pool pve/data`, `/var/tmp`.
+    pub pool: String,
+    /// Its data.
+    pub data: Fill,
+    /// Its metadata, where they have room of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Fill>,
+}
+
+/// How much of a room is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fill {
+    /// Bytes taken.
+    pub used: Bytes,
+    /// Bytes there are.
+    pub total: Bytes,
+}
+
+impl Fill {
+    /// From 0 to 100; none of a room of no size.
+    #[must_use]
+    pub fn percent(self) -> Option<f64> {
+        (self.total.0 > 0).then(|| self.used.0 as f64 / self.total.0 as f64 * 100.0)
+    }
+
+    /// Bytes that are left.
+    #[must_use]
+    pub fn free(self) -> Bytes {
+        Bytes(self.total.0.saturating_sub(self.used.0))
+    }
+}
+
 /// What shows that a copy can bring the subject back, or that it did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proof {

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use asking::{Answer, Asker, Nobody, Question, QuestionKind, Secret};
 pub use closing::{End, Level, Note};
 pub use facts::{Became, DiskFact, Facts, FilesystemFact, HostChange, HostState};
-pub use figures::{Proof, Published, Sample, Space};
+pub use figures::{Fill, Pool, Proof, Published, Sample, Space};
 pub use header::{Header, Origin};
 pub use ids::{AskId, BindingId, LeaveId, RunId, SessionId, StepId};
 pub use leave::{Intended, Leave, LeaveKind, LeaveState};
@@ -90,6 +90,8 @@ pub enum What {
     Sample(Sample),
     /// A byte figure.
     Space(Space),
+    /// How full a pool is.
+    Pool(Pool),
     /// A proof: expected, got, of what share.
     Proof(Proof),
     /// A figure that a publication prints without its values.

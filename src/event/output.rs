@@ -61,6 +61,9 @@ pub struct Progress {
     /// Bytes in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<Bytes>,
+    /// What the tool says of how it goes, in a few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
 }
 
 /// How a progress figure is known.

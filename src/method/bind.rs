@@ -11,7 +11,7 @@ use super::template::{Templates, unknown_value};
 use super::{
     Catalogue, HostInfo, Method, MethodError, Own, Request, SettingValue, Step, SubjectKind,
 };
-use crate::event::{Binding, BindingId, Labels, Order, PlannedRun, Subject};
+use crate::event::{Binding, BindingId, Labels, Subject};
 
 /// A method, ready to run but for what only a run knows.
 #[derive(Clone)]
@@ -306,7 +306,7 @@ impl Bound {
             let pause = match &each.pause {
                 None => None,
                 Some(text) => Some(
-                    humantime::parse_duration(text)
+                    humantime::parse_duration(&self.pause(step, text)?)
                         .map_err(|why| self.wrong(step, format!("each.pause: {why}")))?
                         .as_secs_f64(),
                 ),
@@ -322,6 +322,12 @@ impl Bound {
             }
         }
         Ok(all)
+    }
+
+    fn pause(&self, step: &Step, text: &str) -> Result<String, MethodError> {
+        let context = self.head_context(&RunNames::unknown(&self.sandbox));
+        let filled = self.templates.text(text, &context);
+        filled.map_err(|why| self.wrong(step, format!("each.pause: {why}")))
     }
 
     fn labels(&self) -> Result<Labels, MethodError> {
@@ -459,6 +465,7 @@ impl Bound {
         put("id", names.id.clone());
         put("rep", names.rep.clone());
         put("box", Value::from(names.scratch.clone()));
+        put("sandbox", Value::from(self.sandbox.clone()));
         put("own", Value::from(self.binding.subject.own));
         put("kind", Value::from(self.binding.subject.kind.clone()));
         let subject = if self.binding.subject.own {
@@ -469,6 +476,12 @@ impl Bound {
         put("subject", Value::from(subject.clone()));
         put("vmid", Value::from(subject));
         all
+    }
+
+    /// What templates outside of steps may use.
+    #[must_use]
+    pub fn head_context(&self, names: &RunNames) -> Value {
+        Value::from(self.base(names))
     }
 
     /// All that a step's templates may use.
@@ -541,58 +554,5 @@ impl RunNames {
     #[must_use]
     pub fn scratch(&self) -> &str {
         &self.scratch
-    }
-}
-
-/// All runs in their order.
-#[must_use]
-pub fn order_runs(bindings: &[BindingId], reps: u32, order: Order) -> Vec<PlannedRun> {
-    let mut runs = Vec::new();
-    let mut push = |binding: &BindingId, rep: u32| {
-        let run = format!("r{}", runs.len() + 1).into();
-        runs.push(PlannedRun {
-            run,
-            binding: binding.clone(),
-            rep,
-        });
-    };
-    match order {
-        Order::ByMethod => {
-            for binding in bindings {
-                (1..=reps).for_each(|rep| push(binding, rep));
-            }
-        }
-        Order::Interleaved => {
-            for rep in 1..=reps {
-                // A B C, then B C A: none has the same neighbours each time.
-                let turn = (rep as usize - 1) % bindings.len().max(1);
-                let turned = bindings.iter().cycle().skip(turn).take(bindings.len());
-                turned.for_each(|binding| push(binding, rep));
-            }
-        }
-    }
-    runs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(runs: &[PlannedRun]) -> String {
-        let all: Vec<_> = runs
-            .iter()
-            .map(|run| format!("{}{}", run.binding, run.rep))
-            .collect();
-        all.join(" ")
-    }
-
-    #[test]
-    fn interleaving_turns_the_order() {
-        let bindings = ["a".into(), "b".into(), "c".into()];
-        let runs = order_runs(&bindings, 2, Order::Interleaved);
-        assert_eq!(names(&runs), "a1 b1 c1 b2 c2 a2");
-        let runs = order_runs(&bindings, 2, Order::ByMethod);
-        assert_eq!(names(&runs), "a1 a2 b1 b2 c1 c2");
-        assert!(order_runs(&[], 3, Order::Interleaved).is_empty());
     }
 }

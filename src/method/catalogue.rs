@@ -19,9 +19,14 @@ const BUILT_IN: &[(&str, &str)] = files![
     "files-rsync",
     "files-stream",
     "btrfs-snapshot",
+    "btrfs-experiment",
 ];
 
-const FRAGMENTS: &[(&str, &str)] = files!["fragments/tree", "fragments/tree-proved"];
+const FRAGMENTS: &[(&str, &str)] = files![
+    "fragments/btrfs-pool",
+    "fragments/tree",
+    "fragments/tree-proved"
+];
 
 /// Where a method comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,8 +14,9 @@ use crate::event::{LeaveKind, Phase};
 use crate::progress;
 
 /// Names that every template may use.
-pub(super) const GIVEN: [&str; 11] = [
-    "session", "run", "id", "rep", "box", "subject", "kind", "own", "facts", "address", "user",
+pub(super) const GIVEN: [&str; 12] = [
+    "session", "run", "id", "rep", "sandbox", "box", "subject", "kind", "own", "facts", "address",
+    "user",
 ];
 
 /// A TOML error with its line.
@@ -78,6 +79,7 @@ pub(super) fn load(
             .iter()
             .map(|figure| figure.get_ref().clone())
             .collect(),
+        pools: def.pool.iter().map(|pool| pool.get_ref().clone()).collect(),
         labels: def.labels,
         room: def.room,
         room_on: def.room_on,
@@ -98,6 +100,11 @@ pub(super) fn load(
     }
     for clock in &def.clock {
         check_clock(&method, clock.get_ref()).map_err(|why| lines.at(clock, why))?;
+    }
+    for pool in &def.pool {
+        let def = pool.get_ref();
+        def.check(&method, &known.templates)
+            .map_err(|why| lines.at(pool, format!("pool {:?}: {why}", def.name)))?;
     }
     for figure in &def.figure {
         let names = known.templates.expression_names(&figure.get_ref().value);

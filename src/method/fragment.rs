@@ -71,6 +71,25 @@ pub(super) fn expand(
     Ok(all)
 }
 
+/// Puts params into the names of a fragment's step, so that it can be used more than once.
+fn names(def: &mut StepDef, with: &BTreeMap<String, String>) {
+    let put = |name: &mut String| {
+        for (param, value) in with {
+            *name = name.replace(&format!("{{{{ {param} }}}}"), value);
+        }
+    };
+    def.name.iter_mut().for_each(put);
+    def.undoes.iter_mut().for_each(put);
+    def.proves.iter_mut().for_each(put);
+    def.join.iter_mut().for_each(put);
+    if let Some(relies_on) = def.destroys.as_mut().and_then(|def| def.relies_on.as_mut()) {
+        put(relies_on);
+    }
+    for leaves in def.leaves.iter_mut().flat_map(|leaves| &mut leaves.0) {
+        put(&mut leaves.id);
+    }
+}
+
 fn fill(
     using: &StepDef,
     path: &str,
@@ -101,6 +120,7 @@ fn fill(
         if def.fragment.is_some() {
             return Err(wrong("a fragment uses no fragments".to_owned()));
         }
+        names(&mut def, &using.with);
         def.with.clone_from(&using.with);
         def.on = def.on.or_else(|| using.on.clone());
         def.series = def.series.or_else(|| using.series.clone());

@@ -9,19 +9,23 @@ mod catalogue;
 mod check;
 mod fragment;
 mod model;
+mod order;
 mod pipe;
+mod pool;
 mod request;
 mod setting;
 mod template;
 
 pub use action::{Action, Hash, Payload, SpaceRead, Wait, WaitFor};
-pub use bind::{Bound, ExpandedStep, RunNames, bind, order_runs};
+pub use bind::{Bound, ExpandedStep, RunNames, bind};
 pub use catalogue::{Catalogue, Origin};
 pub use model::{
     Background, ClockDef, Each, FigureDef, Leaves, Method, Need, Own, PlacementDef, Secret, Step,
     SubjectKind, Until,
 };
+pub use order::order_runs;
 pub use pipe::{Member, Pipe, SHA256, THROUGH, UNSEEN};
+pub use pool::PoolDef;
 pub use request::{HostInfo, Pick, Request, Set, SubjectSpec};
 pub use setting::{Kind, Setting, SettingValue};
 pub use template::{FOUND, Templates, unknown_value};

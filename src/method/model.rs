@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use super::action::{Action, HashDef, PayloadDef, SpaceDef, WaitDef};
 use super::pipe::Member;
+use super::pool::PoolDef;
 use super::setting::Setting;
 use crate::event::{Clock, LeaveKind, Phase};
 
@@ -42,6 +43,8 @@ pub struct Method {
     pub clocks: Vec<ClockDef>,
     /// Computed figures.
     pub figures: Vec<FigureDef>,
+    /// Pools that are watched while it runs.
+    pub pools: Vec<PoolDef>,
     /// Labels of every run, templates over settings and facts.
     pub labels: BTreeMap<String, String>,
     /// Bytes that the scratch folder must have free: an expression in which `bytes` is the
@@ -323,6 +326,8 @@ pub(super) struct MethodDef {
     pub clock: Vec<Spanned<ClockDef>>,
     #[serde(default)]
     pub figure: Vec<Spanned<FigureDef>>,
+    #[serde(default)]
+    pub pool: Vec<Spanned<PoolDef>>,
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
     pub room: Option<String>,

@@ -1,18 +1,22 @@
 //! `btrfs send`, `receive` and `subvolume`, also under btrbk and snapper.
 
 use super::diagnostics::Diagnostics;
+use super::pv::Counter;
 use super::{Finding, Line, Reader};
 
-/// There is no progress and no total: a counter in the pipe has to tell them.
+/// There is no progress and no total: `pv -n -b` in the pipe tells what has gone through.
 #[derive(Debug, Default)]
 pub struct Btrfs {
+    counter: Counter,
     diagnostics: Diagnostics,
 }
 
 impl Reader for Btrfs {
     fn line(&mut self, line: Line<'_>, found: &mut Vec<Finding>) {
         let text = line.text;
-        if is_course(text) {
+        if self.counter.line(line, found) {
+            // It was a count.
+        } else if is_course(text) {
             // Wrappers label these as warnings.
         } else if let Some(why) = behind(text, "ERROR: ") {
             // The receiver says these when the sender has died.
@@ -33,6 +37,7 @@ impl Reader for Btrfs {
     }
 
     fn finish(&mut self, found: &mut Vec<Finding>) {
+        self.counter.finish(found);
         self.diagnostics.finish(found);
     }
 }
@@ -62,7 +67,7 @@ fn behind<'a>(text: &'a str, level: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::progress::testing::{causes, read_err, warnings};
+    use crate::progress::testing::{causes, progress, read_err, warnings, whole};
 
     #[test]
     fn a_normal_run_says_nothing() {
@@ -113,6 +118,18 @@ mod tests {
             warnings(&found),
             ["Deleted partially received (garbled) subvolume: h:/b/s.1"]
         );
+    }
+
+    #[test]
+    fn a_counter_in_the_pipe_tells_the_bytes() {
+        let found = read_err(
+            "btrfs",
+            b"At subvol s1\n1048576\n3145728\nERROR: cannot find parent subvolume\n4194304\n",
+        );
+        let done: Vec<_> = progress(&found).iter().filter_map(|p| p.1).collect();
+        assert_eq!(done, [1_048_576, 3_145_728, 4_194_304]);
+        assert_eq!(whole(&found, "bytes"), 4_194_304);
+        assert_eq!(causes(&found), ["cannot find parent subvolume"]);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Clamp {
     told: Option<(Nanos, Progress)>,
     /// Found since then.
     held: Option<Progress>,
+    /// What the tool said last of how it goes.
+    says: Option<String>,
 }
 
 impl Clamp {
@@ -31,7 +33,13 @@ impl Clamp {
             best: None,
             told: None,
             held: None,
+            says: None,
         }
+    }
+
+    /// What the tool says of how it goes: told with its next progress.
+    pub fn says(&mut self, text: String) {
+        self.says = Some(text);
     }
 
     /// Takes what a line said at `t`: gives an event, or holds it back where the last one is
@@ -104,6 +112,7 @@ impl Clamp {
             percent: self.best.filter(|_| known),
             done: done.map(Bytes),
             total: total.filter(|_| known).map(Bytes),
+            says: self.says.clone(),
         }
     }
 }

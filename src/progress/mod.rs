@@ -13,6 +13,7 @@ mod curl;
 mod dd;
 mod diagnostics;
 mod durations;
+mod fio;
 mod lftp;
 mod numbers;
 mod pattern;
@@ -83,6 +84,8 @@ pub enum Finding {
         /// How fine it was printed, in `unit`.
         resolution: f64,
     },
+    /// What it says of how it goes, for the eye: shown beside its progress.
+    Says(String),
     /// The tool warns; this alone is no failure.
     Warning(String),
     /// The tool says why it fails: the first of these is the root cause. It counts only where

@@ -8,20 +8,42 @@ use crate::event::{ProgressKind, Stream};
 /// at the end.
 #[derive(Debug, Default)]
 pub struct Pv {
-    last: Option<u64>,
+    counter: Counter,
     diagnostics: Diagnostics,
+}
+
+/// What pv counts, also where it stands in a pipe of other tools.
+#[derive(Debug, Default)]
+pub struct Counter {
+    last: Option<u64>,
+}
+
+impl Counter {
+    /// Whether the line is a count; then it is progress.
+    pub fn line(&mut self, line: Line<'_>, found: &mut Vec<Finding>) -> bool {
+        let Some(done) = count(line) else {
+            return false;
+        };
+        self.last = Some(done);
+        found.push(Finding::Progress {
+            kind: ProgressKind::Unknown,
+            done: Some(done),
+            total: None,
+            percent: None,
+        });
+        true
+    }
+
+    /// The last count is the figure `bytes`.
+    pub fn finish(&self, found: &mut Vec<Finding>) {
+        found.extend(self.last.map(|bytes| Finding::exact_bytes("bytes", bytes)));
+    }
 }
 
 impl Reader for Pv {
     fn line(&mut self, line: Line<'_>, found: &mut Vec<Finding>) {
-        if let Some(done) = count(line) {
-            self.last = Some(done);
-            found.push(Finding::Progress {
-                kind: ProgressKind::Unknown,
-                done: Some(done),
-                total: None,
-                percent: None,
-            });
+        if self.counter.line(line, found) {
+            // It was a count.
         } else if line.text.starts_with("pv: ") {
             self.diagnostics.cause(line.text, found);
         } else {
@@ -30,7 +52,7 @@ impl Reader for Pv {
     }
 
     fn finish(&mut self, found: &mut Vec<Finding>) {
-        found.extend(self.last.map(|bytes| Finding::exact_bytes("bytes", bytes)));
+        self.counter.finish(found);
         self.diagnostics.finish(found);
     }
 }

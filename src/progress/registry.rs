@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    Reader, btrfs, curl, dd, lftp, plain, pv, qmrestore, rsync, scp, tar, vmkfstools, vzdump,
+    Reader, btrfs, curl, dd, fio, lftp, plain, pv, qmrestore, rsync, scp, tar, vmkfstools, vzdump,
     zfs_send, zstd,
 };
 
@@ -21,12 +21,12 @@ fn make<R: Reader + Default + 'static>() -> Box<dyn Reader> {
 }
 
 /// In alphabetical order.
-static ENTRIES: [Entry; 14] = [
+static ENTRIES: [Entry; 15] = [
     Entry {
         name: "btrfs",
         make: make::<btrfs::Btrfs>,
         gives: &[],
-        figures: &[],
+        figures: &["bytes"],
         marks: &[],
     },
     Entry {
@@ -41,6 +41,20 @@ static ENTRIES: [Entry; 14] = [
         make: make::<dd::Dd>,
         gives: &[],
         figures: &["bytes", "copy", "rate"],
+        marks: &[],
+    },
+    Entry {
+        name: "fio",
+        make: make::<fio::Fio>,
+        gives: &[],
+        figures: &[
+            "moved",
+            "bandwidth",
+            "latency_p50",
+            "latency_p99",
+            "latency_p99.9",
+            "latency_max",
+        ],
         marks: &[],
     },
     Entry {

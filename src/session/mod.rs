@@ -5,6 +5,7 @@
 mod ledger;
 mod log;
 mod pace;
+mod pools;
 mod remarks;
 mod series;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use crate::event::{
 pub use ledger::{Ledger, Left, LeftState};
 pub use log::{Direction, LogLine, LogStore, MOST_BYTES};
 pub use pace::Pace;
+pub use pools::{PoolView, Pools};
 pub use series::{Series, median, range_holds_median};
 pub use tally::{Row, Tally, TimeColumn, space_figures};
 pub use text::{clean, is_unsafe};
@@ -48,6 +50,8 @@ pub struct Session {
     pub samples: Vec<Sample>,
     /// Byte figures, as they came.
     pub spaces: Vec<Space>,
+    /// How full the pools were and are.
+    pub pools: Pools,
     /// Proofs, as they came.
     pub proofs: Vec<Proof>,
     /// Figures that a publication prints without values.
@@ -124,6 +128,7 @@ impl Session {
             What::Value(_) => {}
             What::Sample(sample) => self.samples.push(sample.clone()),
             What::Space(space) => self.spaces.push(space.clone()),
+            What::Pool(pool) => self.pools.apply(t, pool),
             What::Proof(proof) => self.proofs.push(proof.clone()),
             What::Published(figure) => self.published.push(figure.clone()),
             What::Leave(leave) => self.ledger.apply(t, leave),

@@ -23,6 +23,7 @@ fn full() -> Story {
             percent: Some(40.0),
             done: Some(Bytes(40)),
             total: Some(Bytes(100)),
+            says: None,
         }));
         story.tell(What::Mark(Mark {
             step: step.clone(),
@@ -151,6 +152,7 @@ fn progress(story: &mut Story, step: &StepId, percent: Option<f64>) {
         percent,
         done: None,
         total: None,
+        says: None,
     }));
 }
 

@@ -77,6 +77,7 @@ fn output(story: &mut Story, step: &StepId) {
         percent: Some(100.0 / 3.0),
         done: Some(Bytes(1)),
         total: Some(Bytes(3)),
+        says: None,
     }));
     story.tell(What::Mark(Mark {
         step: step.clone(),

@@ -126,6 +126,7 @@ pub(super) fn sample(readings: &[(u64, u64)]) -> StepView {
             percent: None,
             done: Some(done),
             total: Some(Bytes(1000)),
+            says: None,
         }),
         pace,
         marks: Vec::new(),

@@ -178,6 +178,7 @@ mod tests {
                         percent: None,
                         done: Some(Bytes(second * 100)),
                         total: Some(Bytes(1000)),
+                        says: None,
                     }));
                     times.push(clock + second);
                 }

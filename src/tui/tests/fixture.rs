@@ -352,6 +352,7 @@ impl Tale {
             percent,
             done: Some(Bytes(done)),
             total: total.map(Bytes),
+            says: None,
         }));
     }
 

@@ -1,0 +1,103 @@
+//! How a run ends: good, failed or stopped; what is undone then, and what is kept.
+
+use crate::event::{EndState, Phase};
+
+use super::leaving::{self, Open};
+use super::run::Run;
+
+/// How a run ended.
+pub(super) struct Ended {
+    pub end: EndState,
+    pub cause: Option<String>,
+    /// The subject was proved to be what it was.
+    pub proved: bool,
+    pub exit: i32,
+}
+
+/// Why a run goes no further.
+pub(super) struct Halt {
+    pub end: EndState,
+    pub cause: Option<String>,
+    pub phase: Phase,
+    pub exit: i32,
+}
+
+impl Run<'_> {
+    pub fn sum_up(&self, halt: Option<Halt>) -> Ended {
+        match halt {
+            Some(halt) => Ended {
+                end: halt.end,
+                cause: halt.cause,
+                proved: false,
+                exit: halt.exit,
+            },
+            None if self.warned => Ended {
+                end: EndState::Warnings,
+                cause: None,
+                proved: self.restored == Some(true),
+                exit: self.exit.unwrap_or(0),
+            },
+            None => Ended {
+                end: EndState::Ok,
+                cause: None,
+                proved: self.restored == Some(true),
+                exit: 0,
+            },
+        }
+    }
+
+    /// By the operator, or because a pool was too full.
+    pub fn stopped(&self, phase: Phase) -> Halt {
+        let full = self
+            .pools
+            .reached()
+            .filter(|_| !self.shared.control.is_stopped());
+        let (end, exit) = if full.is_some() {
+            (EndState::Failed, 1)
+        } else {
+            (EndState::Stopped, 130)
+        };
+        Halt {
+            end,
+            cause: full.map(ToOwned::to_owned),
+            phase,
+            exit,
+        }
+    }
+
+    /// Undoes what may be undone: everything after a good run; after a bad one what no restore
+    /// can need.
+    pub async fn undo(&mut self, halt: Option<&Halt>) {
+        let keep = halt.and_then(|halt| self.keep(halt));
+        leaving::unwind(self.shared, &mut self.open, keep.as_deref()).await;
+        if halt.is_none() && self.open.iter().any(|open| !open.undone) {
+            self.warned = true;
+            self.exit = Some(1);
+        }
+    }
+
+    // Rule 3. A copy is needed as long as something may have to be brought back from it.
+    fn keep(&self, halt: &Halt) -> Option<String> {
+        let own = self.bound.binding.subject.own;
+        if halt.end == EndState::Stopped && own {
+            return None;
+        }
+        let copies = self.open.iter().any(Open::is_copy);
+        let early = matches!(halt.phase, Phase::Prepare | Phase::Protect) && !self.destroyed;
+        if early && !copies {
+            return None;
+        }
+        if halt.end == EndState::Stopped && !copies && !self.destroyed {
+            return None;
+        }
+        let what = if own {
+            "the subject"
+        } else {
+            self.bound.binding.subject.id.as_str()
+        };
+        Some(format!(
+            "the run {}; it may be needed to bring {what} back",
+            halt.end
+        ))
+    }
+}

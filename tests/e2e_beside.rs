@@ -1,0 +1,87 @@
+//! Steps that go on beside others: what they measured is kept, and one that is over too early is
+//! noticed.
+#![cfg(test)]
+
+#[path = "support/events.rs"]
+mod events;
+#[path = "support/methods.rs"]
+mod methods;
+#[path = "support/world.rs"]
+mod world;
+
+use methods::{BESIDE, COPY, HEAD, step};
+use world::World;
+
+fn load(run: &str, more: &str) -> String {
+    step("load", "prepare", run) + "background = \"load\"\n" + more
+}
+
+/// Until the load is over.
+fn wait() -> String {
+    step("a while", "prepare", "sleep 2")
+}
+
+const JOIN: &str = "\n[[step]]\nname  = \"load is over\"\nphase = \"protect\"\njoin  = \"load\"\n";
+
+#[test]
+fn a_load_that_fails_early_ends_the_run_with_its_reason() {
+    let world = World::new();
+    let load = load("echo 'the disk is gone' >&2; exit 3", "");
+    world.method("dead", &[HEAD, &load, &wait(), COPY, BESIDE].concat());
+    let (run, recording) = world.session("r.jsonl", &["--method", "dead", "--reps", "2"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(
+        run.err
+            .contains("load, which was to go on beside: the disk is gone"),
+        "{}",
+        run.err
+    );
+    assert_eq!(recording.ends(), ["failed"], "the session stops there");
+    world.assert_empty();
+}
+
+#[test]
+fn a_load_that_is_over_too_early_is_said() {
+    let world = World::new();
+    let load = load("sleep 0.1", "");
+    world.method("short", &[HEAD, &load, &wait(), COPY, BESIDE].concat());
+    let (run, recording) = world.session("r.jsonl", &["--method", "short", "--reps", "1"]);
+    run.assert_good();
+    let says: Vec<_> = recording
+        .of("note")
+        .filter_map(|note| note["text"].as_str())
+        .filter(|text| text.contains("was over before"))
+        .collect();
+    assert_eq!(says, ["load was over before backup began"]);
+}
+
+#[test]
+fn what_a_load_measured_is_kept_when_it_is_joined() {
+    let world = World::new();
+    let document = "{\n \"jobs\" : [ { \"write\" : { \"io_bytes\" : 4096000, \"bw_bytes\" : 2048000, \
+                    \"clat_ns\" : { \"N\" : 9, \"max\" : 5000000, \"percentile\" : { \"99.000000\" : 1500000 } } } } ]\n}";
+    let load = load(
+        &format!("sleep 1; echo '{document}'"),
+        "clock = \"host\"\nreads = \"fio\"\nfigures = [\"bandwidth\", \"latency_p99\"]\n",
+    );
+    let rate = "\n[[figure]]\nname  = \"moved a second\"\nunit  = \"B/s\"\nvalue = \"load_moved / load_seconds\"\n\
+                \n[[clock]]\nname = \"whole load\"\nfrom = \"load start\"\nto   = \"load end\"\n";
+    world.method("joined", &[HEAD, &load, JOIN, COPY, BESIDE, rate].concat());
+    let (run, recording) = world.session("r.jsonl", &["--method", "joined", "--reps", "1"]);
+    run.assert_good();
+    let value = |name: &str| {
+        let sample = recording.of("sample").find(|sample| sample["name"] == name);
+        let sample = sample.unwrap_or_else(|| panic!("no sample {name:?}"));
+        sample["value"].as_f64().unwrap()
+    };
+    assert!((value("bandwidth") - 2_048_000.0).abs() < 0.1);
+    assert!((value("latency p99") - 0.001_5).abs() < 1e-9);
+    let seconds = value("load");
+    assert!(seconds >= 1.0);
+    assert!((value("whole load") - seconds).abs() < 0.01);
+    assert!((value("moved a second") - 4_096_000.0 / seconds).abs() < 1000.0);
+    let says = recording
+        .of("progress")
+        .find_map(|event| event["says"].as_str());
+    assert_eq!(says, Some("1.95 MiB/s, p99 1.50 ms, max 5.00 ms"));
+}

@@ -1,0 +1,151 @@
+//! The whole experiment on real Btrfs file systems: laws that hold whatever the machine, not bytes.
+#![cfg(test)]
+
+#[path = "support/events.rs"]
+mod events;
+#[path = "support/methods.rs"]
+mod methods;
+#[path = "support/missing.rs"]
+mod missing;
+#[path = "support/world.rs"]
+mod world;
+
+use std::process::Command;
+
+use events::Recording;
+use missing::{have_root, have_tool};
+use world::World;
+
+const MIB: f64 = 1_048_576.0;
+/// Sizes that take seconds: 32 files of 1 MiB, of which a change set overwrites 3, deletes 1 and
+/// creates 1.
+const SMALL: [&str; 14] = [
+    "--method",
+    "btrfs-experiment",
+    "--set",
+    "size=32MiB",
+    "--set",
+    "files=32",
+    "--set",
+    "load_size=16MiB",
+    "--set",
+    "load_seconds=4",
+    "--set",
+    "load_before=1",
+    "--set",
+    "load_pause=0.5",
+];
+
+fn can() -> bool {
+    have_root()
+        && ["mkfs.btrfs", "losetup", "fio", "pv"]
+            .into_iter()
+            .all(have_tool)
+}
+
+fn values(recording: &Recording, name: &str) -> Vec<f64> {
+    let samples = recording
+        .of("sample")
+        .filter(|sample| sample["name"] == name);
+    samples
+        .map(|sample| sample["value"].as_f64().unwrap())
+        .collect()
+}
+
+#[test]
+fn every_tree_is_proved_every_figure_obeys_its_law_and_nothing_is_left() {
+    if !can() {
+        return;
+    }
+    let world = World::new();
+    let mut arguments = SMALL.to_vec();
+    arguments.extend(["--reps", "1"]);
+    let (run, recording) = world.session("r.jsonl", &arguments);
+    run.assert_good();
+    for (name, count) in [
+        ("snapshot, idle", 3),
+        ("delete, idle", 3),
+        ("snapshot, under load", 3),
+        ("delete, after the load", 3),
+        ("bandwidth", 1),
+        ("latency p99", 1),
+        ("full replication", 1),
+        ("incremental replication", 1),
+        ("rollback", 1),
+        ("space back", 1),
+    ] {
+        let all = values(&recording, name);
+        assert_eq!(all.len(), count, "{name}");
+        assert!(all.iter().all(|value| *value > 0.0), "{name}: {all:?}");
+    }
+    let one = |name: &str| values(&recording, name)[0];
+    // Four files of 1 MiB were replaced or deleted: held are these, and some metadata.
+    let held = one("held by the first snapshot");
+    assert!((4.0 * MIB..6.0 * MIB).contains(&held), "{held}");
+    assert!(one("change set without a snapshot").abs() < 2.0 * MIB);
+    assert!(one("full stream") > 48.0 * MIB);
+    assert!(one("incremental stream") < one("full stream") / 4.0);
+    let proofs: Vec<_> = recording.of("proof").collect();
+    let of: Vec<_> = proofs
+        .iter()
+        .map(|proof| proof["of"].as_str().unwrap())
+        .collect();
+    assert_eq!(of, ["s1", "copy of s1", "copy of s2", "restored"]);
+    assert!(proofs.iter().all(|proof| proof["verdict"] == true));
+    // The load was seen while it went on.
+    assert!(
+        recording
+            .of("progress")
+            .any(|event| event["says"].is_string())
+    );
+    assert!(
+        recording
+            .of("pool")
+            .any(|pool| pool["pool"] == "source, Btrfs")
+    );
+    world.assert_empty();
+    let loops = Command::new("losetup").arg("--list").output().unwrap();
+    let sandbox = world.sandbox().display().to_string();
+    assert!(!String::from_utf8_lossy(&loops.stdout).contains(&sandbox));
+}
+
+#[test]
+fn a_target_that_is_full_fails_the_replication_and_recover_takes_all_away() {
+    if !can() {
+        return;
+    }
+    let world = World::new();
+    let run = world.run(&["methods", "show", "btrfs-experiment"]);
+    run.assert_good();
+    let text = include_str!("../methods/btrfs-experiment.toml");
+    // A target with room for no more than half of it.
+    let small = text
+        .replace(
+            "{{ size * 2 + load_size * 2 + 1073741824 }}",
+            "{{ 126877696 }}",
+        )
+        .replace("limit = 97", "limit = 100")
+        .replace("size=32MiB", "size=256MiB");
+    assert_ne!(text, small);
+    world.method("full-target", &small);
+    let mut arguments = SMALL.to_vec();
+    arguments[1] = "full-target";
+    arguments[3] = "size=256MiB";
+    arguments.extend(["--reps", "2"]);
+    let (run, recording) = world.session("r.jsonl", &arguments);
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(run.err.contains("full replication"), "{}", run.err);
+    assert!(run.err.contains("No space left"), "{}", run.err);
+    assert_eq!(recording.ends(), ["failed"], "the session stops there");
+    // The first snapshot is a whole copy: it is kept until somebody says so.
+    let kept: Vec<_> = recording.leaves();
+    assert!(
+        kept.iter()
+            .any(|(name, state, _)| name == "s1" && state == "kept"),
+        "{kept:?}"
+    );
+    let record = world.path("r.jsonl").display().to_string();
+    let recovered = world.run(&["recover", &record, "--remove"]);
+    assert_eq!(recovered.code, 0, "{}", recovered.err);
+    world.assert_empty();
+}
