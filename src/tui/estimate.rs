@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::event::Nanos;
 use crate::session::{RunStage, RunView, Session, median};
 
-pub use earlier::{from_here, last_time, longest_quiet, totals};
+pub use earlier::{from_here, last_time, longest_quiet, marks_to_come, totals};
 pub use speed::{percent, rate, rates};
 pub use step::{How, StepLeft, stall, step_left};
 

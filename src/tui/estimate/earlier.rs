@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::event::Nanos;
+use crate::event::{Mark, Nanos};
 use crate::session::{RunStage, RunView, Session, StepView};
 
 fn is_good(run: &RunView) -> bool {
@@ -76,6 +76,15 @@ pub fn from_here(session: &Session, run: &RunView, step: &StepView, now: Nanos) 
         .into_iter()
         .filter_map(still)
         .collect()
+}
+
+/// Named moments that the last earlier run of a step came to, and that it has not come to yet.
+#[must_use]
+pub fn marks_to_come<'a>(session: &'a Session, run: &RunView, step: &StepView) -> Vec<&'a Mark> {
+    let last = like(session, run, step).pop();
+    let is_to_come = |mark: &&Mark| step.marks.iter().all(|known| known.name != mark.name);
+    let marks = last.into_iter().flat_map(|last| &last.marks);
+    marks.filter(is_to_come).collect()
 }
 
 /// Seconds that each earlier run of a step took for all of it.

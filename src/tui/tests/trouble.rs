@@ -5,7 +5,7 @@ use super::super::model::{Model, Screen};
 use super::super::update;
 use super::fixture::Tale;
 use super::snapshot::{draw, model, text};
-use crate::event::{EndState, HostState, ProgressKind, Shows, StepId, Stream};
+use crate::event::{Clock, EndState, HostState, Mark, ProgressKind, Shows, StepId, Stream, What};
 
 /// The screen, its blanks one each, in a line.
 fn screen(tale: &Tale) -> String {
@@ -144,6 +144,36 @@ fn a_stream_does_not_go_on_without_its_connection() {
     let seen = screen(&tale);
     assert!(
         seen.contains("lost 12 s ago, reconnecting") && !seen.contains("goes on there"),
+        "{seen}"
+    );
+}
+
+#[test]
+fn moments_that_are_to_come_say_when_they_came_last_time() {
+    let mut tale = Tale::new();
+    let mark = |tale: &mut Tale, step: &StepId, name: &str, at: f64| {
+        tale.tell(What::Mark(Mark {
+            step: step.clone(),
+            name: name.into(),
+            at,
+            clock: Clock::Log,
+            resolution: 1.0,
+        }));
+    };
+    let run = tale.start(2);
+    let step = tale.step(&run, 0);
+    mark(&mut tale, &step, "freeze", 2.0);
+    mark(&mut tale, &step, "100 %", 33.0);
+    tale.wait(60.0);
+    tale.done(&step, EndState::Ok, 60.0, 1.0, None);
+    tale.end(&run, EndState::Ok, None);
+    let run = tale.start(4);
+    let step = tale.step(&run, 0);
+    mark(&mut tale, &step, "freeze", 3.0);
+    tale.wait(10.0);
+    let seen = screen(&tale);
+    assert!(
+        seen.contains("freeze 3 s ±1 · 100 % 33 s ±1 last time"),
         "{seen}"
     );
 }

@@ -52,6 +52,7 @@ impl List<'_> {
                 row.whole(&how(left), Role::Muted);
             }
             Self::marks(row, step);
+            self.to_come(row, step);
         }));
         below
     }
@@ -154,6 +155,9 @@ impl List<'_> {
             if let Some(rate) = estimate::rate(step, now) {
                 row.whole(&format!("{:>9}", format::rate(rate)), Role::Text);
             }
+            if let Some(says) = &progress.says {
+                row.whole(says, Role::Text);
+            }
             let old = step.pace.moved().map(|moved| now.since(moved));
             let old = old.filter(|old| *old >= OLD);
             let says = old.map(|old| format!("last byte {}", format::ago(old)));
@@ -188,6 +192,14 @@ impl List<'_> {
         ];
         for says in all.into_iter().flatten() {
             row.whole(&says, Role::Muted);
+        }
+    }
+
+    /// Moments that are still to come, with when the last run came to them.
+    fn to_come(&self, row: &mut Row<'_>, step: &StepView) {
+        for mark in estimate::marks_to_come(self.ui.session, self.run, step) {
+            let at = format::seconds(mark.at, mark.resolution);
+            row.whole(&format!("· {} {at} last time", mark.name), Role::Pending);
         }
     }
 
@@ -236,7 +248,7 @@ fn how(left: StepLeft) -> String {
             format!("at this rate, then {tail} as before")
         }
         How::Share => "by its percent so far".to_owned(),
-        How::Earlier(1) => "as the earlier run".to_owned(),
-        How::Earlier(n) => format!("by {n} earlier runs"),
+        // What they needed stands beside it.
+        How::Earlier(_) => String::new(),
     }
 }
