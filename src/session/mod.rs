@@ -16,7 +16,7 @@ mod verdict;
 mod view;
 mod warnings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::event::{
@@ -84,6 +84,8 @@ pub struct Session {
     index: BTreeMap<StepId, (usize, usize)>,
     /// Which run each id is.
     by_run: BTreeMap<RunId, usize>,
+    /// Which runs of each binding ended well.
+    good: BTreeMap<BindingId, BTreeSet<usize>>,
 }
 
 /// A tool can be made to warn without end; memory has one.
@@ -196,7 +198,7 @@ impl Session {
     }
 
     fn run(&mut self, t: Nanos, run: &RunId, state: &RunState) {
-        let Some((_, view)) = self.run_entry(run) else {
+        let Some((at, view)) = self.run_entry(run) else {
             return;
         };
         match state {
@@ -222,6 +224,10 @@ impl Session {
                 view.state = RunStage::Ended(*end, cause.clone());
                 view.ended = Some(t);
             }
+        }
+        if matches!(view.state, RunStage::Ended(end, _) if end.is_good()) {
+            let binding = view.binding.clone();
+            self.good.entry(binding).or_default().insert(at);
         }
     }
 
@@ -310,6 +316,15 @@ impl Session {
         note.run
             .as_ref()
             .or_else(|| Some(&self.step_view(note.step.as_ref()?)?.planned.run))
+    }
+
+    /// The runs of a binding that ended well, in their order.
+    #[must_use]
+    pub fn good_runs(&self, binding: &BindingId) -> impl DoubleEndedIterator<Item = &RunView> {
+        let is_good =
+            |run: &&RunView| matches!(run.state, RunStage::Ended(end, _) if end.is_good());
+        let all = self.good.get(binding).into_iter().flatten();
+        all.filter_map(|at| self.runs.get(*at)).filter(is_good)
     }
 
     /// The runs that go on, the one that began first in front.

@@ -4,10 +4,10 @@ mod earlier;
 mod speed;
 mod step;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use crate::event::Nanos;
+use crate::event::{BindingId, Nanos};
 use crate::session::{RunStage, RunView, Session, median};
 
 pub use earlier::{from_here, last_time, longest_quiet, marks_to_come, totals};
@@ -62,12 +62,26 @@ fn busy(session: &Session, now: Nanos) -> (BTreeMap<&str, Option<f64>>, usize) {
     if session.end.is_some() {
         return (busy, earlier);
     }
+    let names = machines(session);
+    let bindings = session
+        .header
+        .iter()
+        .flat_map(|header| &header.plan.bindings);
+    let needs: HashMap<&BindingId, BTreeSet<&str>> = bindings
+        .map(|binding| {
+            let hosts = binding.roles.values().map(String::as_str);
+            let machines = hosts.map(|host| names.get(host).copied().unwrap_or(host));
+            (&binding.id, machines.collect())
+        })
+        .collect();
+    let none = BTreeSet::new();
+    let machines = |run: &RunView| needs.get(&run.binding).unwrap_or(&none);
     // After a run that did not end well its machines begin no other.
     let is_bad = |run: &&RunView| matches!(run.state, RunStage::Ended(end, _) if !end.is_good());
     let bad = session.runs.iter().filter(is_bad);
-    let broken: BTreeSet<&str> = bad.flat_map(|run| machines(session, run)).collect();
+    let broken: BTreeSet<&str> = bad.flat_map(machines).copied().collect();
     for run in &session.runs {
-        let machines = machines(session, run);
+        let machines = machines(run);
         if matches!(run.state, RunStage::Ended(..)) || !machines.is_disjoint(&broken) {
             continue;
         }
@@ -76,12 +90,12 @@ fn busy(session: &Session, now: Nanos) -> (BTreeMap<&str, Option<f64>>, usize) {
             earlier = earlier.min(durations.len());
         }
         let rest = median(&durations).map(|median| rest(session, run, median, now));
-        let free = |machine| busy.get(machine).copied().unwrap_or(Some(0.0));
-        let free = machines.iter().map(|machine| free(*machine));
+        let free = |machine: &&str| busy.get(*machine).copied().unwrap_or(Some(0.0));
+        let free = machines.iter().map(free);
         let begin = free.reduce(|a, b| Some(a?.max(b?))).flatten();
         let end = begin.or(machines.is_empty().then_some(0.0)).zip(rest);
         let end = end.map(|(begin, rest)| begin + rest);
-        busy.extend(machines.into_iter().map(|machine| (machine, end)));
+        busy.extend(machines.iter().map(|machine| (*machine, end)));
     }
     (busy, earlier)
 }
@@ -114,26 +128,22 @@ fn median_of(session: &Session, run: &RunView, name: &str) -> Option<f64> {
     median(&seconds)
 }
 
-/// The machine of a host, by the name of a host on it: hosts may be several names of one.
+/// The machine of each host, by the name of a host on it: hosts may be several names of one.
 #[must_use]
-pub fn machine<'a>(session: &'a Session, host: &'a str) -> &'a str {
-    let told = |host: &str| {
-        let facts = session.hosts.get(host)?.facts.as_ref()?;
-        Some(facts.machine.as_str()).filter(|machine| !machine.is_empty())
-    };
-    let mine = told(host);
-    let same = |other: &&String| mine.is_some() && told(other) == mine;
-    session.hosts.keys().find(same).map_or(host, String::as_str)
+pub fn machines(session: &Session) -> HashMap<&str, &str> {
+    let mut first: HashMap<&str, &str> = HashMap::new();
+    let mut all = HashMap::new();
+    for (name, host) in &session.hosts {
+        let told = host.facts.as_ref().map(|facts| facts.machine.as_str());
+        let machine = match told.filter(|machine| !machine.is_empty()) {
+            Some(machine) => *first.entry(machine).or_insert(name),
+            None => name,
+        };
+        all.insert(name.as_str(), machine);
+    }
+    all
 }
 
-/// The machines that a run needs.
-fn machines<'a>(session: &'a Session, run: &RunView) -> BTreeSet<&'a str> {
-    let binding = session.binding(&run.binding);
-    let hosts = binding
-        .into_iter()
-        .flat_map(|binding| binding.roles.values());
-    hosts.map(|host| machine(session, host)).collect()
-}
 #[cfg(test)]
 mod tests {
     use super::*;

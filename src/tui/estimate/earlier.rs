@@ -3,19 +3,13 @@
 use std::time::Duration;
 
 use crate::event::{Mark, Nanos};
-use crate::session::{RunStage, RunView, Session, StepView};
-
-fn is_good(run: &RunView) -> bool {
-    matches!(run.state, RunStage::Ended(end, _) if end.is_good())
-}
+use crate::session::{RunView, Session, StepView};
 
 /// The other good runs of the same binding, in their order.
 fn runs<'a>(session: &'a Session, like: &RunView) -> impl DoubleEndedIterator<Item = &'a RunView> {
-    let (run, binding) = (like.run.clone(), like.binding.clone());
-    session
-        .runs
-        .iter()
-        .filter(move |other| other.run != run && other.binding == binding && is_good(other))
+    let run = like.run.clone();
+    let all = session.good_runs(&like.binding);
+    all.filter(move |other| other.run != run)
 }
 
 /// Seconds that they took, from start to end.

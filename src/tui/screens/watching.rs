@@ -20,7 +20,11 @@ pub(in super::super) fn draw(ui: Ui<'_>, buffer: &mut Buffer) {
         plan::draw(ui, area, buffer);
     }
     for (at, area) in areas.steps.iter().enumerate() {
-        steps::draw(ui, *area, buffer, beside.runs.get(at).copied());
+        let place = steps::Place {
+            is_here: at == beside.focus,
+            several: beside.runs.len() > 1,
+        };
+        steps::draw(ui, *area, buffer, beside.runs.get(at).copied(), place);
     }
     for (at, area) in areas.logs.iter().enumerate() {
         let run = if at == beside.focus {

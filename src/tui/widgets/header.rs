@@ -40,6 +40,8 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
 enum Say {
     /// State, and what is known of it.
     All,
+    /// State, what is wrong, and why.
+    Why,
     /// State, and what is wrong.
     Trouble,
     /// State.
@@ -56,16 +58,18 @@ struct Item<'a> {
 
 impl<'a> Item<'a> {
     fn of(ui: Ui<'_>, (name, host): (&'a String, &HostView), say: Say) -> Self {
-        let (sign, detail) = host_state(ui, host);
-        let is_said = match say {
-            Say::All => true,
-            Say::Trouble => sign.role != Role::Ok,
-            Say::State => false,
-        };
+        let (sign, mut detail) = host_state(ui, host);
+        let is_up = sign.role == Role::Ok;
+        match say {
+            Say::Why | Say::Trouble if is_up => detail.clear(),
+            Say::Trouble => detail.truncate(detail.find(':').unwrap_or(detail.len())),
+            Say::State => detail.clear(),
+            Say::All | Say::Why => {}
+        }
         Self {
             name,
             sign,
-            detail: if is_said { detail } else { String::new() },
+            detail,
             is_legacy: is_legacy(host),
         }
     }
@@ -99,7 +103,7 @@ const COUNT: usize = 14;
 /// and how many the others are.
 fn hosts(ui: Ui<'_>, row: &mut Row<'_>) {
     let all: Vec<(&String, &HostView)> = ui.session.hosts.iter().collect();
-    for say in [Say::All, Say::Trouble, Say::State] {
+    for say in [Say::All, Say::Why, Say::Trouble, Say::State] {
         let items: Vec<Item<'_>> = all.iter().map(|host| Item::of(ui, *host, say)).collect();
         if items.iter().map(Item::cells).sum::<usize>() <= row.room() {
             for item in &items {
@@ -113,7 +117,7 @@ fn hosts(ui: Ui<'_>, row: &mut Row<'_>) {
     down.sort_by_key(|(_, host)| host_state(ui, host).0.role != Role::Error);
     let mut hidden = Vec::new();
     for host in &down {
-        let fits = [Say::Trouble, Say::State].map(|say| Item::of(ui, *host, say));
+        let fits = [Say::Why, Say::Trouble, Say::State].map(|say| Item::of(ui, *host, say));
         match fits.iter().find(|item| item.cells() + COUNT <= row.room()) {
             Some(item) => item.draw(row),
             None => hidden.push(*host),

@@ -52,8 +52,9 @@ fn rows(ui: Ui<'_>, plan: &Plan, width: usize) -> (Vec<Line<'static>>, usize) {
     let mut at = 0;
     let mut group = String::new();
     // Each machine has its own time left; of one alone the first line says it.
-    let machines = estimate::machines_left(ui.session, ui.model.now);
-    let left = |host: &str| machines.get(estimate::machine(ui.session, host)).copied();
+    let left = estimate::machines_left(ui.session, ui.model.now);
+    let machines = estimate::machines(ui.session);
+    let left = |host: &str| left.get(*machines.get(host)?).copied();
     let mut hosts: Vec<&str> = plan.bindings.iter().map(Binding::host).collect();
     hosts.dedup();
     let several = hosts.iter().any(|host| Some(host) != hosts.first());
@@ -63,12 +64,8 @@ fn rows(ui: Ui<'_>, plan: &Plan, width: usize) -> (Vec<Line<'static>>, usize) {
         if title != group {
             let mut row = Row::new(ui, width);
             row.text(&title, Role::Muted);
-            let is_first = told.insert(binding.host());
-            if let Some(left) = several
-                .then(|| left(binding.host()))
-                .flatten()
-                .filter(|_| is_first)
-            {
+            let is_first = several && told.insert(binding.host());
+            if let Some(left) = is_first.then(|| left(binding.host())).flatten() {
                 row.end(
                     &format!("≈{}", format::rough(left.as_secs_f64())),
                     Role::Accent,

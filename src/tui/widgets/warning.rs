@@ -5,7 +5,6 @@ use ratatui::text::Line;
 use crate::event::{Binding, Level, Nanos, Note};
 use crate::session::{RunView, Session};
 
-use super::super::layout;
 use super::super::model::is_active;
 use super::super::signs::{self, Sign};
 use super::super::theme::Role;
@@ -23,8 +22,7 @@ pub(crate) struct About<'a> {
 
 impl<'a> About<'a> {
     /// A run: of several side by side each speaks for its host.
-    pub fn of(ui: Ui<'a>, run: &RunView, is_here: bool) -> Self {
-        let several = layout::beside(ui.model, ui.session).runs.len() > 1;
+    pub fn of(ui: Ui<'a>, run: &RunView, is_here: bool, several: bool) -> Self {
         let binding = ui.session.binding(&run.binding).filter(|_| several);
         Self {
             host: binding.map(Binding::host),

@@ -27,9 +27,24 @@ const COMMAND: usize = 24;
 /// That of another step, at the end of its row, where there is so much room to spare.
 const SPARE: usize = 60;
 
+/// Where a pane stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Whether its run is the one that is looked at.
+    pub is_here: bool,
+    /// Whether it is one of several.
+    pub several: bool,
+}
+
 /// The pane of one run.
-pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&RunView>) {
-    let is_here = ui.is_looked_at(run);
+pub(crate) fn draw(
+    ui: Ui<'_>,
+    area: Rect,
+    buffer: &mut Buffer,
+    run: Option<&RunView>,
+    place: Place,
+) {
+    let is_here = place.is_here;
     let has_keys = ui.model.watching.pane == Pane::Steps && is_here;
     let Some(run) = run else {
         let titles = Titles {
@@ -47,7 +62,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
     let mut inner = ui.pane(area, buffer, has_keys, titles);
     if inner.height > 3 {
         let most = if inner.height > 8 { 2 } else { 1 };
-        let about = warning::About::of(ui, run, is_here);
+        let about = warning::About::of(ui, run, is_here, place.several);
         let warning = warning::lines(ui, &about, usize::from(inner.width), most);
         let rows = u16::try_from(warning.len()).unwrap_or(1);
         inner.height -= rows;
@@ -58,7 +73,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
         };
         ui.rows(last, buffer, &warning, 0);
     }
-    let list = List::of(ui, run, usize::from(inner.width));
+    let list = List::of(ui, run, is_here, usize::from(inner.width));
     let (rows, focus) = list.rows();
     let height = usize::from(inner.height);
     // The moving step stays in sight, with what comes next where there is room.
@@ -122,15 +137,11 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    fn of(ui: Ui<'a>, run: &'a RunView, width: usize) -> Self {
+    fn of(ui: Ui<'a>, run: &'a RunView, is_here: bool, width: usize) -> Self {
         Self {
             ui,
             run,
-            cursor: ui
-                .model
-                .watching
-                .step
-                .filter(|_| ui.is_looked_at(Some(run))),
+            cursor: ui.model.watching.step.filter(|_| is_here),
             width,
             phase: if width >= 84 { 9 } else { 0 },
             name: (width / 4).clamp(10, 30),
