@@ -19,6 +19,7 @@ const BUILT_IN: &[(&str, &str)] = files![
     "files-rsync",
     "files-stream",
     "btrfs-snapshot",
+    "btrfs-send",
     "btrfs-experiment",
 ];
 

@@ -1,4 +1,4 @@
-//! The whole experiment on real Btrfs file systems: laws that hold whatever the machine, not bytes.
+//! Methods on real Btrfs file systems: laws that hold whatever the machine, not bytes.
 #![cfg(test)]
 
 #[path = "support/events.rs"]
@@ -147,5 +147,43 @@ fn a_target_that_is_full_fails_the_replication_and_recover_takes_all_away() {
     let record = world.path("r.jsonl").display().to_string();
     let recovered = world.run(&["recover", &record, "--remove"]);
     assert_eq!(recovered.code, 0, "{}", recovered.err);
+    world.assert_empty();
+}
+
+#[test]
+fn what_was_sent_comes_back_from_the_copy_and_the_increment_is_a_series_of_its_own() {
+    if !can() {
+        return;
+    }
+    let world = World::new();
+    let arguments = [
+        "--method",
+        "btrfs-send",
+        "--set",
+        "size=32MiB",
+        "--set",
+        "files=32",
+        "--reps",
+        "2",
+    ];
+    let (run, recording) = world.session("r.jsonl", &arguments);
+    run.assert_good();
+    let full = values(&recording, "full stream");
+    let increments = values(&recording, "incremental stream");
+    assert_eq!((full.len(), increments.len()), (2, 2));
+    // Four files of 1 MiB were overwritten or created.
+    for (full, increment) in full.iter().zip(&increments) {
+        assert!((32.0 * MIB..40.0 * MIB).contains(full), "{full}");
+        assert!((4.0 * MIB..6.0 * MIB).contains(increment), "{increment}");
+    }
+    let series = |name: &str| {
+        let sample = recording.of("sample").find(|sample| sample["name"] == name);
+        sample.unwrap()["series"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(series("backup"), "full");
+    assert_eq!(series("backup, incremental"), "incremental");
+    let proofs: Vec<_> = recording.of("proof").collect();
+    assert_eq!(proofs.len(), 6);
+    assert!(proofs.iter().all(|proof| proof["verdict"] == true));
     world.assert_empty();
 }
