@@ -144,6 +144,33 @@ fn a_signal_gives_the_terminal_back_and_undoes() {
 }
 
 #[test]
+fn a_replay_is_followed_to_its_end_and_compared() {
+    let home = tempfile::tempdir().unwrap();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings/files.jsonl");
+    let args = ["replay", file, "--speed", "64"];
+    let mut screen = Screen::start(home.path(), &args, &[], (100, 30));
+    screen.wait("c what came out");
+    screen.keys("c");
+    // What was compared and what came out, in a sentence.
+    screen.wait("3 ways to bring back 1 GiB on local, 4 times each");
+    screen.wait("Comparison · all times");
+    screen.keys("\t");
+    screen.wait("Comparison · restore");
+    screen.keys("ss");
+    screen.wait("sorted by backup, lowest first");
+    screen.keys("S");
+    screen.wait("sorted by backup, highest first");
+    screen.keys("G");
+    screen.wait("backup v");
+    screen.keys("\x1b");
+    screen.wait("Medians");
+    screen.wait("c what came out");
+    screen.keys("q");
+    assert!(screen.end().success());
+    assert!(screen.is_restored());
+}
+
+#[test]
 fn without_a_terminal_it_hints_at_run() {
     let home = tempfile::tempdir().unwrap();
     let out = std::process::Command::new(env!("CARGO_BIN_EXE_comeback"))

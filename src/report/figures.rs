@@ -74,11 +74,16 @@ impl Scale {
         &self.unit
     }
 
-    /// A figure without its unit. What a whole-second clock calls 0 is at most 1.
+    /// What a figure is divided by to be in that unit.
+    pub(super) fn divisor(&self) -> f64 {
+        self.divide
+    }
+
+    /// A figure without its unit. What a whole-second clock calls 0 is at most 1: `<=1`.
     #[must_use]
     pub fn bare(&self, value: f64) -> String {
-        if self.is_coarse() && value == 0.0 {
-            return format!("≤{}", trim(self.resolution, 0));
+        if self.is_nothing(value) {
+            return format!("<={}", trim(self.resolution, 0));
         }
         let scaled = value / self.divide;
         if self.decimals == 0 {
@@ -99,23 +104,40 @@ impl Scale {
     /// `28 ±1 s`.
     #[must_use]
     pub fn full(&self, value: f64) -> String {
-        let bare = self.bare(value);
-        if self.is_coarse() && value != 0.0 {
-            return format!("{bare} ±{} {}", trim(self.resolution, 0), self.unit);
+        if self.unit.is_empty() {
+            return self.with_error(value);
         }
-        format!("{bare} {}", self.unit)
+        format!("{} {}", self.with_error(value), self.unit)
+    }
+
+    /// The same without the unit: `28 ±1`, `<= 1`.
+    #[must_use]
+    pub fn with_error(&self, value: f64) -> String {
+        if self.is_nothing(value) {
+            return format!("<= {}", trim(self.resolution, 0));
+        }
+        let bare = self.bare(value);
+        if self.is_coarse() {
+            return format!("{bare} ±{}", trim(self.resolution, 0));
+        }
+        bare
     }
 
     /// Two figures as a range, without their unit.
     #[must_use]
     pub fn range(&self, low: f64, high: f64) -> String {
-        let nothing = self.is_coarse() && low == 0.0 && high <= self.resolution;
+        let nothing = self.is_nothing(low) && high <= self.resolution;
         let (low, high) = (self.bare(low), self.bare(high));
         if low == high || nothing {
             low
         } else {
             format!("{low}–{high}")
         }
+    }
+
+    // A whole-second clock that counts less than one says only that.
+    fn is_nothing(&self, value: f64) -> bool {
+        self.is_coarse() && value < self.resolution
     }
 
     fn is_coarse(&self) -> bool {
@@ -198,7 +220,7 @@ mod tests {
     fn whole_seconds_say_how_far_off_they_may_be() {
         assert_eq!(full("s", 1.0, 28.0), "28 ±1 s");
         assert_eq!(full("s", 1.0, 27.5), "27.5 ±1 s");
-        assert_eq!(full("s", 1.0, 0.0), "≤1 s");
+        assert_eq!(full("s", 1.0, 0.0), "<= 1 s");
         assert_eq!(full("s", 1.0, 4693.0), "4693 ±1 s");
     }
 
@@ -240,8 +262,8 @@ mod tests {
     fn a_range_of_one_value_is_that_value() {
         let scale = Scale::of(&series("s", 1.0, &[2.0]));
         assert_eq!(scale.range(2.0, 2.0), "2");
-        assert_eq!(scale.range(0.0, 2.0), "≤1–2");
-        assert_eq!(scale.range(0.0, 1.0), "≤1");
+        assert_eq!(scale.range(0.0, 2.0), "<=1–2");
+        assert_eq!(scale.range(0.0, 1.0), "<=1");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) fn render(sheet: &Sheet) -> String {
     put("format", json!("comeback-report/1"));
     put("origin", json!(origin(&sheet.heads)));
     put("environment", environment(sheet));
-    let rows = sheet.rows.iter().map(|one| row(sheet, one));
+    let rows = sheet.compared.rows.iter().map(|one| row(sheet, one));
     put("rows", Value::Array(rows.collect()));
     let verdicts = sheet.verdicts.iter().map(|one| verdict(sheet, one));
     put("verdicts", Value::Array(verdicts.collect()));
@@ -102,8 +102,10 @@ fn row(sheet: &Sheet, row: &Row) -> Value {
     put("reps", json!(row.runs.len()));
     put("states", json!(states));
     put("labels", json!(row.labels));
-    put("times", row.times.iter().map(time).collect());
-    put("space", row.space.iter().map(space).collect());
+    let times = row.times.iter().filter(|time| time.series.is_known());
+    put("times", times.map(time).collect());
+    let figures = row.space.iter().filter(|series| series.is_known());
+    put("space", figures.map(space).collect());
     put(
         "placement",
         row.placement.as_ref().map_or(Value::Null, |placement| {
@@ -199,7 +201,7 @@ fn figure(series: &Series, value: Option<f64>) -> Value {
 }
 
 fn verdict(sheet: &Sheet, verdict: &Verdict) -> Value {
-    let side = |at: usize| sheet.rows.get(at).map(|row| key(sheet, row));
+    let side = |at: usize| sheet.compared.rows.get(at).map(|row| key(sheet, row));
     let mut all = Map::new();
     let mut put = |key: &str, value: Value| all.insert(key.to_owned(), value);
     put("time", json!(verdict.time));

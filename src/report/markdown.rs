@@ -7,6 +7,8 @@ use crate::session::{Row, Series};
 
 use super::environment;
 use super::figures::Scale;
+use super::headline::headline;
+use super::overview::overview;
 use super::sheet::{Head, Sheet};
 use super::words;
 
@@ -15,15 +17,17 @@ pub(super) fn render(sheet: &Sheet) -> String {
     for head in &sheet.heads {
         top(&mut out, head);
     }
+    let _ = writeln!(out, "{}\n", escape(&headline(&sheet.compared)));
+    beside(&mut out, sheet);
     runs(&mut out, sheet);
     figures(&mut out, sheet);
-    let remarks = sheet.rows.iter().flat_map(|row| {
-        let name = sheet.name(row);
+    let remarks = sheet.compared.rows.iter().flat_map(|row| {
+        let name = sheet.compared.name(row);
         let sentence = move |remark| format!("{name}: {remark}");
         row.remarks.iter().map(sentence)
     });
     list(&mut out, "Remarks", remarks);
-    let said = words::verdicts(sheet)
+    let said = words::verdicts(&sheet.compared)
         .into_iter()
         .flat_map(|(time, sentences)| {
             let sentence = move |sentence| format!("{time}: {sentence}");
@@ -32,7 +36,7 @@ pub(super) fn render(sheet: &Sheet) -> String {
     list(
         &mut out,
         "Compared",
-        said.chain(words::not_comparable(sheet)),
+        said.chain(words::not_comparable(&sheet.compared)),
     );
     list(&mut out, "Still out", all(sheet, |head| &head.left));
     list(&mut out, "Notes", all(sheet, |head| &head.notes));
@@ -43,7 +47,7 @@ pub(super) fn render(sheet: &Sheet) -> String {
     list(
         &mut out,
         "Measured on",
-        hosts.chain(words::trust(&sheet.rows)),
+        hosts.chain(words::trust(&sheet.compared.rows)),
     );
     out.truncate(out.trim_end().len());
     out.push('\n');
@@ -91,6 +95,22 @@ fn heading(out: &mut String, cells: &[&str]) {
     let _ = writeln!(out, "|{}", " --- |".repeat(cells.len()));
 }
 
+// All of it in one table, as the dashboard compares.
+fn beside(out: &mut String, sheet: &Sheet) {
+    let overview = overview(&sheet.compared);
+    if overview.rows.is_empty() {
+        return;
+    }
+    let titles: Vec<String> = overview.columns.iter().map(|title| escape(title)).collect();
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    heading(out, &titles);
+    for row in overview.rows {
+        let cells: Vec<String> = row.into_iter().map(|cell| cell.text).collect();
+        line(out, &cells);
+    }
+    out.push('\n');
+}
+
 fn runs(out: &mut String, sheet: &Sheet) {
     let columns = [
         "runs",
@@ -101,7 +121,7 @@ fn runs(out: &mut String, sheet: &Sheet) {
         "same disk",
     ];
     heading(out, &columns);
-    for row in &sheet.rows {
+    for row in &sheet.compared.rows {
         let same_disk = match row.same_disk() {
             Some(true) => "same disk",
             Some(false) => "no",
@@ -125,7 +145,7 @@ fn runs(out: &mut String, sheet: &Sheet) {
 
 // With its labels, which the table of figures has no column for.
 fn titled(sheet: &Sheet, row: &Row) -> String {
-    let mut name = sheet.name(row);
+    let mut name = sheet.compared.name(row);
     for (key, value) in &row.labels {
         name = format!("{name}, {key} {value}");
     }
@@ -137,18 +157,18 @@ fn figures(out: &mut String, sheet: &Sheet) {
         out,
         &["runs", "figure", "clock", "median", "range", "n", "values"],
     );
-    for row in &sheet.rows {
-        for time in &row.times {
+    for row in &sheet.compared.rows {
+        for time in row.times.iter().filter(|time| time.series.is_known()) {
             let clock = time.stated.then(|| time.clock.to_string());
             figure(
                 out,
-                sheet.name(row),
+                sheet.compared.name(row),
                 &time.series,
                 clock.unwrap_or_default(),
             );
         }
-        for series in &row.space {
-            figure(out, sheet.name(row), series, String::new());
+        for series in row.space.iter().filter(|series| series.is_known()) {
+            figure(out, sheet.compared.name(row), series, String::new());
         }
     }
     out.push('\n');

@@ -3,23 +3,36 @@
 //!
 //! `docs/report.md` describes the formats for programs.
 
+mod comparison;
 mod csv;
 mod environment;
 mod figures;
+mod harmless;
+mod headline;
 mod json;
 mod layout;
 mod markdown;
+mod overview;
 mod sheet;
 mod story;
 mod table;
+mod times;
 mod words;
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::session::Session;
+pub use comparison::Comparison;
 pub use figures::Scale;
+pub use headline::{headline, main_times};
+pub use overview::{Cell, Overview, Sort, overview};
 pub use story::story;
+pub use times::{Time, times};
+pub use words::{
+    Sentence, conditions, counted, fails_with, not_comparable, one_machine, proofs, said,
+    same_disk, trust,
+};
 
 /// Width of a table where nobody says how wide the terminal is.
 pub const WIDTH: usize = 100;

@@ -2,9 +2,10 @@
 
 use chrono::SecondsFormat;
 
-use crate::event::{Level, Origin, Place, Placement};
-use crate::session::{LeftState, Row, Series, Session, Tally, TimeColumn, Verdict, clean, compare};
+use crate::event::{Level, Origin};
+use crate::session::{LeftState, Session, Verdict, clean, compare};
 
+use super::comparison::Comparison;
 use super::environment::{self, Host};
 
 /// Notes of a session that are shown; the rest is only counted.
@@ -14,7 +15,8 @@ const MOST_NOTES: usize = 50;
 pub(super) struct Sheet {
     pub heads: Vec<Head>,
     pub hosts: Vec<Host>,
-    pub rows: Vec<Row>,
+    pub compared: Comparison,
+    /// Of every two rows, also of those on different machines.
     pub verdicts: Vec<Verdict>,
 }
 
@@ -41,13 +43,12 @@ pub(super) struct Head {
 
 impl Sheet {
     pub fn of(sessions: &[&Session]) -> Self {
-        let mut tally = Tally::of_all(sessions);
-        tally.rows.iter_mut().for_each(clean_row);
-        let verdicts = compare(&tally);
+        let compared = Comparison::of(sessions);
+        let verdicts = compare(&compared.rows);
         Self {
             heads: sessions.iter().map(|session| head(session)).collect(),
             hosts: environment::hosts(sessions),
-            rows: tally.rows,
+            compared,
             verdicts,
         }
     }
@@ -55,19 +56,6 @@ impl Sheet {
     /// Whether rows have to be named by their sessions.
     pub fn has_many_sessions(&self) -> bool {
         self.heads.len() > 1
-    }
-
-    /// What a row is called where it stands alone: with its host and session where there are
-    /// several of them.
-    pub fn name(&self, row: &Row) -> String {
-        let mut name = row.name();
-        if self.rows.iter().any(|other| other.host != row.host) {
-            name = format!("{} {name}", row.host);
-        }
-        if self.has_many_sessions() {
-            name = format!("{name} [{}]", row.session);
-        }
-        name
     }
 }
 
@@ -153,69 +141,4 @@ fn left(session: &Session) -> Vec<String> {
 
 pub(super) fn cleaned(text: &str) -> String {
     clean(text).into_owned()
-}
-
-fn clean_all<'a>(texts: impl IntoIterator<Item = &'a mut String>) {
-    for text in texts {
-        if let std::borrow::Cow::Owned(harmless) = clean(text) {
-            *text = harmless;
-        }
-    }
-}
-
-fn clean_row(row: &mut Row) {
-    clean_all([
-        &mut row.session,
-        &mut row.host,
-        &mut row.machine,
-        &mut row.method,
-        &mut row.series,
-        &mut row.binding,
-        &mut row.subject.kind,
-        &mut row.subject.id,
-        &mut row.by,
-        &mut row.share,
-    ]);
-    clean_all(&mut row.remarks);
-    row.settings = clean_map(&row.settings);
-    row.labels = clean_map(&row.labels);
-    row.mixed = row
-        .mixed
-        .iter()
-        .map(|(key, values)| {
-            (
-                cleaned(key),
-                values.iter().map(|text| cleaned(text)).collect(),
-            )
-        })
-        .collect();
-    for TimeColumn { series, .. } in &mut row.times {
-        clean_series(series);
-    }
-    row.space.iter_mut().for_each(clean_series);
-    if let Some(Placement { original, copy }) = &mut row.placement {
-        clean_place(original);
-        clean_place(copy);
-    }
-}
-
-fn clean_map(map: &std::collections::BTreeMap<String, String>) -> crate::event::Labels {
-    map.iter()
-        .map(|(key, value)| (cleaned(key), cleaned(value)))
-        .collect()
-}
-
-fn clean_series(series: &mut Series) {
-    clean_all([&mut series.name, &mut series.unit]);
-    series.labels = clean_map(&series.labels);
-}
-
-fn clean_place(place: &mut Place) {
-    clean_all([
-        &mut place.host,
-        &mut place.filesystem,
-        &mut place.source,
-        &mut place.at,
-    ]);
-    clean_all(&mut place.disks);
 }

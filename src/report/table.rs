@@ -7,6 +7,7 @@ use crate::session::{Row, Series, TimeColumn};
 
 use super::environment;
 use super::figures::Scale;
+use super::headline::headline;
 use super::layout::{Side, apart, cells, cut, fit, hang, together, wrap};
 use super::sheet::{Head, Sheet};
 use super::words;
@@ -21,13 +22,11 @@ pub(super) fn render(sheet: &Sheet, width: usize) -> String {
     for head in &sheet.heads {
         top(&mut out, head, width);
     }
-    let columns = Columns::of(&sheet.rows);
-    for row in &sheet.rows {
+    out.push_str(&hang("", &headline(&sheet.compared), width));
+    let columns = Columns::of(&sheet.compared.rows);
+    for row in &sheet.compared.rows {
         out.push('\n');
         block(&mut out, sheet, row, &columns, width);
-    }
-    if sheet.rows.is_empty() {
-        out.push_str("\nNo run has begun.\n");
     }
     verdicts(&mut out, sheet, width);
     for head in &sheet.heads {
@@ -105,7 +104,8 @@ impl Columns {
 }
 
 fn lines(row: &Row) -> Vec<Line> {
-    let times = ordered(&row.times).into_iter().map(|time| {
+    let known = |time: &&TimeColumn| time.series.is_known();
+    let times = ordered(&row.times).into_iter().filter(known).map(|time| {
         let clock = if time.stated {
             time.clock.to_string()
         } else {
@@ -113,7 +113,8 @@ fn lines(row: &Row) -> Vec<Line> {
         };
         line(&time.series, clock)
     });
-    let space = row.space.iter().map(|series| line(series, String::new()));
+    let space = row.space.iter().filter(|series| series.is_known());
+    let space = space.map(|series| line(series, String::new()));
     times.chain(space).collect()
 }
 
@@ -230,8 +231,8 @@ fn about(out: &mut String, row: &Row, width: usize) {
 }
 
 fn verdicts(out: &mut String, sheet: &Sheet, width: usize) {
-    let said = words::verdicts(sheet);
-    let against = words::not_comparable(sheet);
+    let said = words::verdicts(&sheet.compared);
+    let against = words::not_comparable(&sheet.compared);
     if said.is_empty() && against.is_empty() {
         return;
     }
@@ -265,13 +266,10 @@ fn bottom(out: &mut String, head: &Head, width: usize) {
 
 fn hosts(out: &mut String, sheet: &Sheet, width: usize) {
     let mut sentences = Vec::new();
-    sentences.extend(words::trust(&sheet.rows));
-    if sheet.rows.iter().any(|row| row.same_disk() == Some(true)) {
-        sentences.push(
-            "same disk: the copy shares a disk with its original; one dead disk takes both."
-                .to_owned(),
-        );
-    }
+    sentences.extend(words::trust(&sheet.compared.rows));
+    sentences.extend(words::one_machine(&sheet.compared));
+    let same_disk = words::same_disk(&sheet.compared);
+    sentences.extend(same_disk.map(|says| format!("same disk: {says}")));
     if !sheet.hosts.is_empty() || !sentences.is_empty() {
         out.push('\n');
     }

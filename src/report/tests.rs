@@ -74,7 +74,7 @@ fn three_rollbacks_against_three_restores_are_told_without_a_bare_ratio() {
     assert!(text.contains("2 ±1 s"), "{text}");
     assert!(
         text.contains(
-            "pve-snapshot full and pve-vzdump full: \
+            "pve-snapshot and pve-vzdump: \
              ranges do not overlap, n = 3, 18x–67x (2 and 57–66 s)"
         ),
         "{text}"
@@ -91,7 +91,7 @@ fn overlapping_restores_show_no_difference() {
     );
     assert!(
         text.contains(
-            "pve-vzdump full and pve-pbs full: \
+            "pve-vzdump and pve-pbs: \
              no difference shown (57–66 and 58–66 s, n = 3)"
         ),
         "{text}"
@@ -387,9 +387,9 @@ fn pairs_that_may_not_be_compared_are_told_once_each() {
     let text = table(&story, 130);
     assert!(
         text.contains(
-            "Compared\n  - h1 a full and h1 b full: not comparable: \
+            "Compared\n  - h1 a and h1 b: not comparable: \
              copies on different devices (sda, sdb) (backup, restore)\n  \
-             - Rows of different hosts are not comparable.\n"
+             - h1 and h2 are different machines: no verdict between them.\n"
         ),
         "{text}"
     );

@@ -1,51 +1,89 @@
 //! Verdicts and placement in words, for people.
 
+mod many;
+
 use crate::event::{EndState, Place, Placement};
 use crate::session::{Row, Says, Series, Verdict, place_name, range_holds_median};
 
+use super::comparison::Comparison;
 use super::figures::{Scale, trim};
 use super::layout::together;
-use super::sheet::Sheet;
 
 /// Where figures do not come from this program.
 pub(super) const PUBLISHED: &str = "figures of a publication, not measured by this program";
 
-/// What is said of each pair of rows, grouped by time: a name, and a sentence a pair.
-pub(super) fn verdicts(sheet: &Sheet) -> Vec<(String, Vec<String>)> {
-    let mut all: Vec<(String, Vec<String>)> = Vec::new();
-    for verdict in &sheet.verdicts {
-        let Some(sentence) = sentence(sheet, verdict) else {
-            continue;
-        };
-        let time = time_name(verdict);
-        match all.iter_mut().find(|(known, _)| *known == time) {
-            Some((_, sentences)) => sentences.push(sentence),
-            None => all.push((time, vec![sentence])),
+/// A sentence of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sentence {
+    /// Whether it says that one is faster.
+    pub is_verdict: bool,
+    /// In words.
+    pub text: String,
+}
+
+/// More pairs than this are told together, a sentence for each row.
+const MOST_PAIRS: usize = 6;
+
+/// What is said of each pair of rows, grouped by time: a name, and its sentences.
+pub(super) fn verdicts(compared: &Comparison) -> Vec<(String, Vec<String>)> {
+    let mut names: Vec<String> = Vec::new();
+    for verdict in &compared.verdicts {
+        let name = time_name(verdict);
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-    all
+    let sentences = |name: &String| -> Vec<String> {
+        said(compared, |verdict| time_name(verdict) == *name)
+            .into_iter()
+            .map(|sentence| sentence.text)
+            .collect()
+    };
+    let all = names.iter().map(|name| (name.clone(), sentences(name)));
+    all.filter(|(_, sentences)| !sentences.is_empty()).collect()
+}
+
+/// What is said of the pairs of some verdicts. Those that may not be compared are not among it.
+#[must_use]
+pub fn said(compared: &Comparison, of: impl Fn(&Verdict) -> bool) -> Vec<Sentence> {
+    let is_said = |verdict: &&Verdict| !matches!(verdict.says, Says::NotComparable(_));
+    let all: Vec<&Verdict> = compared.verdicts.iter().filter(is_said).collect();
+    let all: Vec<&Verdict> = all.into_iter().filter(|verdict| of(verdict)).collect();
+    if all.len() > MOST_PAIRS {
+        return many::told(compared, &all);
+    }
+    all.into_iter()
+        .filter_map(|verdict| {
+            Some(Sentence {
+                is_verdict: matches!(verdict.says, Says::Faster | Says::Slower),
+                text: sentence(compared, verdict)?,
+            })
+        })
+        .collect()
+}
+
+/// `a`, `a and b`, `a, b and c`.
+#[must_use]
+pub(super) fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
 }
 
 /// Two rows, and why they may not be compared.
 type Pair<'a> = (usize, usize, &'a str);
 
-/// Pairs that may not be compared, and why, with the times that it is about. Pairs on different
-/// hosts are only counted in one sentence: there may be very many.
-pub(super) fn not_comparable(sheet: &Sheet) -> Vec<String> {
+/// Pairs that may not be compared, and why, with the times that it is about. Pairs of different
+/// machines share a sentence: there may be very many.
+#[must_use]
+pub fn not_comparable(compared: &Comparison) -> Vec<String> {
     let mut all: Vec<(Pair<'_>, Vec<String>)> = Vec::new();
-    let mut hosts = false;
-    for verdict in &sheet.verdicts {
+    for verdict in &compared.verdicts {
         let Says::NotComparable(why) = &verdict.says else {
             continue;
         };
-        let row = |at: usize| sheet.rows.get(at);
-        let (Some(a), Some(b)) = (row(verdict.a), row(verdict.b)) else {
-            continue;
-        };
-        if a.host != b.host {
-            hosts = true;
-            continue;
-        }
         let key = (verdict.a, verdict.b, why.as_str());
         match all.iter_mut().find(|(known, _)| *known == key) {
             Some((_, times)) => times.push(time_name(verdict)),
@@ -53,10 +91,8 @@ pub(super) fn not_comparable(sheet: &Sheet) -> Vec<String> {
         }
     }
     let name = |at: usize| {
-        sheet
-            .rows
-            .get(at)
-            .map_or(String::new(), |row| sheet.name(row))
+        let row = compared.rows.get(at);
+        row.map_or(String::new(), |row| compared.name(row))
     };
     let mut sentences: Vec<String> = all
         .into_iter()
@@ -70,10 +106,46 @@ pub(super) fn not_comparable(sheet: &Sheet) -> Vec<String> {
             )
         })
         .collect();
-    if hosts {
-        sentences.push("Rows of different hosts are not comparable.".to_owned());
-    }
+    sentences.extend(machines_apart(compared));
     sentences
+}
+
+// Between machines there are no verdicts, only this.
+fn machines_apart(compared: &Comparison) -> Option<String> {
+    let machines = compared.machines();
+    let first = |rows: &Vec<usize>| Some(compared.rows.get(*rows.first()?)?.host.clone());
+    let mut hosts: Vec<String> = machines.iter().filter_map(first).collect();
+    if hosts.len() < 2 {
+        return None;
+    }
+    let more = hosts.len().saturating_sub(MOST_HOSTS);
+    hosts.truncate(MOST_HOSTS);
+    if more > 0 {
+        hosts.push(format!("{more} more"));
+    }
+    Some(format!(
+        "{} are different machines: no verdict between them.",
+        listed(&hosts)
+    ))
+}
+
+/// Hosts that a sentence names.
+const MOST_HOSTS: usize = 8;
+
+/// Names that are one machine, a sentence each.
+#[must_use]
+pub fn one_machine(compared: &Comparison) -> Vec<String> {
+    let names = |rows: &Vec<usize>| -> Vec<String> {
+        let hosts = compared.hosts(rows).into_iter();
+        hosts.map(str::to_owned).collect()
+    };
+    compared
+        .machines()
+        .iter()
+        .map(names)
+        .filter(|names| names.len() > 1)
+        .map(|names| format!("{} are names of one machine.", listed(&names)))
+        .collect()
 }
 
 fn time_name(verdict: &Verdict) -> String {
@@ -84,40 +156,67 @@ fn time_name(verdict: &Verdict) -> String {
     name
 }
 
-fn sentence(sheet: &Sheet, verdict: &Verdict) -> Option<String> {
-    let (one, other) = (sheet.rows.get(verdict.a)?, sheet.rows.get(verdict.b)?);
-    let first = &one.times.get(verdict.column_a)?.series;
-    let second = &other.times.get(verdict.column_b)?.series;
-    let (a, b) = (sheet.name(one), sheet.name(other));
-    let ranges = together(&format!("{} and {} s", range(first)?, range(second)?));
-    let ratio = match (verdict.low, verdict.high) {
-        (Some(low), Some(high)) => format!(", {}x–{}x", trim(low, 1), trim(high, 1)),
-        (Some(low), None) => together(&format!(", at least {}x", trim(low, 1))),
-        (None, _) => String::new(),
+fn series<'a>(compared: &'a Comparison, verdict: &Verdict) -> Option<(&'a Series, &'a Series)> {
+    let of = |row: usize, column: usize| {
+        let row = compared.rows.get(row)?;
+        Some(&row.times.get(column)?.series)
     };
-    let counts = if first.n() == second.n() {
-        format!("n = {}", first.n())
-    } else {
-        format!("n = {} and {}", first.n(), second.n())
+    Some((
+        of(verdict.a, verdict.column_a)?,
+        of(verdict.b, verdict.column_b)?,
+    ))
+}
+
+/// How many times longer the slower one takes, never as one bare figure: `18x–67x`, `up to 1.6x`,
+/// `at least 28x`.
+fn ratio(verdict: &Verdict) -> Option<String> {
+    let x = |ratio: f64| format!("{}x", trim(ratio, 1));
+    let low = verdict.low.filter(|low| *low > 1.0);
+    Some(match (low, verdict.high) {
+        (Some(low), Some(high)) if x(low) == x(high) => x(low),
+        (Some(low), Some(high)) => format!("{}–{}", x(low), x(high)),
+        (Some(low), None) => format!("at least {}", x(low)),
+        // Ranges that hardly part: 1x would read as if there were none.
+        (None, Some(high)) => format!("up to {}", x(high)),
+        (None, None) => return None,
+    })
+}
+
+fn sentence(compared: &Comparison, verdict: &Verdict) -> Option<String> {
+    let (one, other) = (compared.rows.get(verdict.a)?, compared.rows.get(verdict.b)?);
+    let (first, second) = series(compared, verdict)?;
+    let (a, b) = (compared.name(one), compared.name(other));
+    let figures = |x: &Series, y: &Series| {
+        let ranges = format!("{} and {} s", range(x)?, range(y)?);
+        let n = if x.n() == y.n() {
+            format!("n = {}", x.n())
+        } else {
+            format!("n = {} and {}", x.n(), y.n())
+        };
+        Some((together(&ranges), together(&n)))
     };
-    let n = together(&counts);
-    let few = if first.n().min(second.n()) < 3 {
-        ", too few values"
-    } else {
-        ""
+    let faster = |fast: &str, slow: &str, (ranges, n): (String, String)| {
+        let takes = match ratio(verdict) {
+            Some(ratio) => format!(", which takes {} as long", together(&ratio)),
+            None => String::new(),
+        };
+        format!("{fast} is faster than {slow}{takes} ({ranges}, {n})")
     };
+    let (ranges, n) = figures(first, second)?;
+    let says = together(&verdict.says());
     Some(match &verdict.says {
         Says::NotComparable(_) => return None,
         Says::NoDifference => {
-            let says = together(&verdict.says());
+            let is_few = first.n().min(second.n()) < 3;
+            let few = if is_few { ", too few values" } else { "" };
             format!("{a} and {b}: {says} ({ranges}, {n}{few})")
         }
         Says::Apart { .. } => {
-            let says = together(&verdict.says());
-            format!("{a} and {b}: {says}{ratio} ({ranges})")
+            let ratio = ratio(verdict).map_or(String::new(), |ratio| format!(", {ratio}"));
+            format!("{a} and {b}: {says}{} ({ranges})", together(&ratio))
         }
-        Says::Faster => format!("{a} is faster than {b}{ratio} ({ranges}, {n})"),
-        Says::Slower => format!("{b} is faster than {a}{ratio} ({ranges}, {n})"),
+        Says::Faster => faster(&a, &b, (ranges, n)),
+        Says::Slower => faster(&b, &a, figures(second, first)?),
     })
 }
 
@@ -126,7 +225,8 @@ fn range(series: &Series) -> Option<String> {
 }
 
 /// How far the ranges of each number of values can be trusted: one sentence.
-pub(super) fn trust(rows: &[Row]) -> Option<String> {
+#[must_use]
+pub fn trust(rows: &[Row]) -> Option<String> {
     let times = rows.iter().flat_map(|row| &row.times);
     let mut all: Vec<usize> = times
         .map(|time| time.series.n())
@@ -173,8 +273,57 @@ pub(super) fn places(placement: &Placement) -> (Option<String>, Option<String>) 
     (name(&placement.original), name(&placement.copy))
 }
 
+/// What takes original and copy together: the disk or the machine that they share.
+#[must_use]
+pub fn fails_with(row: &Row) -> String {
+    let Some(placement) = &row.placement else {
+        return "not known".to_owned();
+    };
+    let (original, copy) = (&placement.original, &placement.copy);
+    let host = |place: &Place| row.machine_of(&place.host).to_owned();
+    match row.same_disk() {
+        Some(true) => {
+            let shared: Vec<&str> = original
+                .disks
+                .iter()
+                .filter(|disk| copy.disks.contains(disk))
+                .map(String::as_str)
+                .collect();
+            if shared.is_empty() {
+                place_name(original)
+            } else {
+                shared.join("+")
+            }
+        }
+        Some(false) if host(original) == host(copy) => format!("host {}", original.host),
+        Some(false) => "no one disk or host".to_owned(),
+        None => "not known".to_owned(),
+    }
+}
+
+/// What shares a disk with its original, in a sentence.
+#[must_use]
+pub fn same_disk(compared: &Comparison) -> Option<String> {
+    let shares = |row: &&Row| row.same_disk() == Some(true);
+    let names: Vec<String> = compared
+        .rows
+        .iter()
+        .filter(shares)
+        .map(|row| compared.name(row))
+        .collect();
+    let who = match names.len() {
+        0 => return None,
+        n if n == compared.rows.len() && n > 1 => "all of them".to_owned(),
+        _ => listed(&names),
+    };
+    Some(format!(
+        "{who}: the copy shares a disk with its original; one dead disk takes both."
+    ))
+}
+
 /// A tick a run, how many of how many, and of what: `sha256 ✓ ✓ · 2/3, 8 of 16 GiB`.
-pub(super) fn proofs(row: &Row) -> Option<String> {
+#[must_use]
+pub fn proofs(row: &Row) -> Option<String> {
     if row.of == 0 {
         return None;
     }
@@ -195,6 +344,38 @@ pub(super) fn proofs(row: &Row) -> Option<String> {
         text = format!("{text}, {}", row.share);
     }
     Some(text)
+}
+
+/// Under which condition its runs went: `cold`, `cold/warm`, `load fio`.
+#[must_use]
+pub fn conditions(row: &Row) -> String {
+    let short = |key: &str, value: &str| match key {
+        "cache" if value != "as it was" => value.to_owned(),
+        "load" if ["idle", "none"].contains(&value) => "idle".to_owned(),
+        _ => format!("{key} {value}"),
+    };
+    let shared = row.labels.iter().map(|(key, value)| short(key, value));
+    let mixed = row.mixed.iter().map(|(key, values)| {
+        let mut distinct: Vec<&str> = Vec::new();
+        for value in values {
+            let value = if value.is_empty() { "not told" } else { value };
+            if !distinct.contains(&value) {
+                distinct.push(value);
+            }
+        }
+        short(key, &distinct.join("/"))
+    });
+    let all: Vec<String> = mixed.chain(shared).collect();
+    all.join(", ")
+}
+
+/// How many of its runs count: `4`, `3 of 4`.
+#[must_use]
+pub fn counted(row: &Row) -> String {
+    match row.counted() {
+        (over, good) if over == good => good.to_string(),
+        (over, good) => format!("{good} of {over}"),
+    }
 }
 
 /// The end states of a row's runs: `3 × ok`, `ok, failed, ok`.

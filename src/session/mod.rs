@@ -29,10 +29,10 @@ pub use ledger::{Ledger, Left, LeftState};
 pub use log::{Direction, LogLine, LogStore, MOST_BYTES};
 pub use pace::Pace;
 pub use pools::{PoolView, Pools};
-pub use series::{Series, median, range_holds_median};
-pub use tally::{Row, Tally, TimeColumn, space_figures};
+pub use series::{Counts, Series, median, range_holds_median};
+pub use tally::{Outcome, Row, Tally, TimeColumn, space_figures};
 pub use text::{clean, is_unsafe};
-pub use verdict::{Says, Verdict, compare, place_name};
+pub use verdict::{Says, Verdict, compare, compare_machines, place_name};
 pub use view::{HostView, RunStage, RunView, StepView};
 
 /// What is known so far. A clone shares the log's pages, and so costs little.

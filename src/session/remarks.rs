@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Row, RunStage, RunView, Series, Session};
+use super::{Outcome, Row, RunStage, RunView, Series, Session};
 use crate::event::{Level, RunId};
 
 /// Remarks of a row that are taken from notes; the rest is only counted.
@@ -25,6 +25,7 @@ pub(super) fn add(session: &Session, rows: &mut [Row]) {
         all.extend(published(session, row));
         all.extend(unsettled(session, row));
         all.extend(ends(session, row));
+        all.extend(unverified(row));
         all.extend(notes(session, row));
         row.remarks = all;
     }
@@ -57,53 +58,24 @@ fn short(value: f64) -> String {
     ((value * 1000.0).round() / 1000.0).to_string()
 }
 
-// Each run slower than the one before, by more than the clock can tell: it may be the host that
-// changes (a pool that fills, a disk that warms), not the method.
 fn trend(series: &Series) -> Option<String> {
-    let runs = series.by_run();
-    let grows = runs
-        .windows(2)
-        .all(|pair| matches!(pair, [(_, one), (_, next)] if next - one > series.resolution));
-    (series.unit == "s" && runs.len() >= 3 && grows)
+    series
+        .slows()
         .then(|| format!("{}: each run slower than the one before", series.title()))
 }
 
-// A value that is further from the range of all others than twice the width of that range (and
-// what the clock cannot tell), and by more than a tenth. The first run is looked at from three runs on
-// (cold caches, first allocation), the others from four.
 fn odd(series: &Series) -> Vec<String> {
-    let runs = series.by_run();
-    if series.unit != "s" || runs.len() < 3 {
-        return Vec::new();
-    }
-    let far = |at: usize| {
-        let others = runs.iter().enumerate().filter(|(other, _)| *other != at);
-        let (low, high) = others.fold((f64::MAX, f64::MIN), |(low, high), (_, (_, value))| {
-            (low.min(*value), high.max(*value))
-        });
-        let value = runs.get(at).map_or(0.0, |(_, value)| *value);
-        let away = (low - value).max(value - high);
-        away > 2.0 * (high - low) + 2.0 * series.resolution && away > 0.1 * low
-    };
-    let name = series.title();
-    let mut all = Vec::new();
-    for (at, (run, value)) in runs.iter().enumerate() {
-        if at == 0 && far(at) {
-            all.push(format!(
-                "{name}: the first run ({} s) is far from the others",
-                short(*value)
-            ));
-        } else if at > 0 && runs.len() >= 4 && far(at) {
-            all.push(format!(
-                "{name}: run {} ({} s) is far from the others",
-                run + 1,
-                short(*value)
-            ));
+    let first = series.by_run().first().map(|(run, _)| *run);
+    let sentence = |(run, value): (usize, f64)| {
+        let which = if Some(run) == first {
+            "the first run".to_owned()
         } else {
-            // As the others are.
-        }
-    }
-    all
+            format!("run {}", run + 1)
+        };
+        let (name, value) = (series.title(), short(value));
+        format!("{name}: {which} ({value} s) is far from the others")
+    };
+    series.far().into_iter().map(sentence).collect()
 }
 
 // A printed figure that its own values do not give.
@@ -157,7 +129,7 @@ fn turns(session: &Session, rows: &[Row], at: usize) -> Vec<String> {
             continue;
         };
         let list = match () {
-            () if other.host != mine.host => continue,
+            () if !other.same_machine(mine) => continue,
             () if span.1 < theirs.0 => &mut before,
             () if theirs.1 < span.0 => &mut after,
             () => continue,
@@ -243,6 +215,26 @@ fn ends(session: &Session, row: &Row) -> Vec<String> {
         Some(format!("run {} {end}: {cause}", at + 1))
     };
     row.runs.iter().enumerate().filter_map(of_run).collect()
+}
+
+// Runs that ended well, but without the proof that their method makes.
+fn unverified(row: &Row) -> Option<String> {
+    let runs: Vec<String> = row
+        .outcomes
+        .iter()
+        .enumerate()
+        .filter(|(_, outcome)| **outcome == Outcome::Unverified)
+        .map(|(at, _)| (at + 1).to_string())
+        .collect();
+    let (word, are) = match runs.len() {
+        0 => return None,
+        1 => ("run", "is"),
+        _ => ("runs", "are"),
+    };
+    Some(format!(
+        "{word} {} {are} not verified: out of the medians",
+        runs.join(", ")
+    ))
 }
 
 // Remarks and warnings that were made about its runs, each text once.

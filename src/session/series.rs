@@ -1,6 +1,20 @@
 //! Values of good runs, and the three figures that are made of them.
 
-use crate::event::Labels;
+use crate::event::{Labels, Phase};
+
+/// What a figure of bytes counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Counts {
+    /// What a tool, a pipe or a computation says.
+    #[default]
+    Told,
+    /// Bytes as the reader of the files sees them.
+    Logical,
+    /// Bytes that are allocated.
+    Stored,
+    /// Bytes that only a snapshot keeps.
+    Held,
+}
 
 /// Values of good runs, in run order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,6 +32,13 @@ pub struct Series {
     pub values: Vec<f64>,
     /// Which run of the row each value is of, from 0.
     pub runs: Vec<usize>,
+    /// Values that do not count, each with the run that it is of: the run goes on, did not end
+    /// well, or is not verified.
+    pub out: Vec<(usize, f64)>,
+    /// Phase of the step that it is of; absent where it lies between steps.
+    pub phase: Option<Phase>,
+    /// What it counts, where it is bytes.
+    pub counts: Counts,
     /// A published median, where no values are known.
     pub published: Option<f64>,
     /// A published minimum.
@@ -67,6 +88,12 @@ impl Series {
             .any(Option::is_some)
     }
 
+    /// Whether there is anything that counts: values, or what is printed.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.n() > 0 || self.is_published()
+    }
+
     /// How many values.
     #[must_use]
     pub fn n(&self) -> usize {
@@ -81,6 +108,47 @@ impl Series {
             (self.min()? - self.resolution).max(0.0),
             self.max()? + self.resolution,
         ))
+    }
+
+    /// Whether each run was slower than the one before, by more than the clock can tell: it may
+    /// be the host that changes (a pool that fills, a disk that warms), not the method.
+    #[must_use]
+    pub fn slows(&self) -> bool {
+        let runs = self.by_run();
+        let grows = runs
+            .windows(2)
+            .all(|pair| matches!(pair, [(_, one), (_, next)] if next - one > self.resolution));
+        self.unit == "s" && runs.len() >= 3 && grows
+    }
+
+    /// Runs whose value is further from the range of all others than twice the width of that
+    /// range (and what the clock cannot tell), and by more than a tenth. The first run is looked
+    /// at from three runs on (cold caches, first allocation), the others from four.
+    #[must_use]
+    pub fn far(&self) -> Vec<(usize, f64)> {
+        let runs = self.by_run();
+        if self.unit != "s" || runs.len() < 3 {
+            return Vec::new();
+        }
+        let mut sorted: Vec<f64> = runs.iter().map(|(_, value)| *value).collect();
+        sorted.sort_by(f64::total_cmp);
+        let [lowest, second, ..] = sorted.as_slice() else {
+            return Vec::new();
+        };
+        let [.., before, highest] = sorted.as_slice() else {
+            return Vec::new();
+        };
+        let is_far = |value: f64| {
+            // The range of all others.
+            let low = if value <= *lowest { *second } else { *lowest };
+            let high = if value >= *highest { *before } else { *highest };
+            let away = (low - value).max(value - high);
+            away > 2.0 * (high - low) + 2.0 * self.resolution && away > 0.1 * low
+        };
+        let all = runs.iter().enumerate();
+        all.filter(|(at, (_, value))| (*at == 0 || runs.len() >= 4) && is_far(*value))
+            .map(|(_, run)| *run)
+            .collect()
     }
 
     /// One value a run: its median where it has several iterations.
@@ -162,6 +230,33 @@ mod tests {
         let mut series = of(&[1.0, 2.0, 9.0, 4.0]);
         series.runs = vec![0, 0, 0, 2];
         assert_eq!(series.by_run(), [(0, 2.0), (2, 4.0)]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_far_is_so_beside_all_others(
+            values in proptest::collection::vec(0_u8..60, 0..12), coarse in 0_u8..2
+        ) {
+            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+            let mut series = of(&values);
+            series.unit = "s".to_owned();
+            series.resolution = f64::from(coarse);
+            series.runs = (0..values.len()).collect();
+            let is_far = |at: usize| {
+                let mut others = values.clone();
+                let value = others.remove(at);
+                let low = others.iter().copied().fold(f64::MAX, f64::min);
+                let high = others.iter().copied().fold(f64::MIN, f64::max);
+                let away = (low - value).max(value - high);
+                let looked_at = values.len() >= if at == 0 { 3 } else { 4 };
+                looked_at
+                    && away > 2.0 * (high - low) + 2.0 * series.resolution
+                    && away > 0.1 * low
+            };
+            let expected: Vec<usize> = (0..values.len()).filter(|at| is_far(*at)).collect();
+            let found: Vec<usize> = series.far().into_iter().map(|(run, _)| run).collect();
+            proptest::prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]

@@ -2,14 +2,17 @@
 
 mod columns;
 mod groups;
+mod outcome;
 mod row;
 
 use std::collections::BTreeMap;
 
-use crate::event::{Clock, EndState, Labels, Placement, RunId, Subject};
+use crate::event::{Clock, EndState, Labels, Phase, Placement, RunId, Subject};
 
+use super::series::Counts;
 use super::{Series, Session, remarks};
 pub use columns::space_figures;
+pub use outcome::Outcome;
 
 /// All rows of a session.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +32,8 @@ pub struct Row {
     /// The machine behind the host's name, as its facts tell: system, kernel, processor,
     /// memory. Empty where nothing is known.
     pub machine: String,
+    /// Which running machines the hosts that it names are, by host, where their facts tell.
+    pub machines: BTreeMap<String, String>,
     /// Method.
     pub method: String,
     /// Series.
@@ -50,6 +55,8 @@ pub struct Row {
     pub runs: Vec<RunId>,
     /// End states of its runs so far, in run order.
     pub states: Vec<EndState>,
+    /// What came of each of its runs, in run order.
+    pub outcomes: Vec<Outcome>,
     /// Times, in the order in which the method takes them.
     pub times: Vec<TimeColumn>,
     /// Byte and other figures.
@@ -83,8 +90,8 @@ pub struct TimeColumn {
 }
 
 impl Tally {
-    /// Of all that is known so far. Values count from runs that ended well or with warnings,
-    /// and from those that still go on.
+    /// Of all that is known so far. Values count from runs that ended well or with warnings, and
+    /// were verified where their method verifies.
     #[must_use]
     pub fn of(session: &Session) -> Self {
         let mut rows = row::all(session);
@@ -105,10 +112,63 @@ impl Tally {
 }
 
 impl Row {
-    /// Whether original and copy share a disk; absent where that cannot be told.
+    /// Whether original and copy share a disk; absent where that cannot be told. Two names of
+    /// one machine are one machine.
     #[must_use]
     pub fn same_disk(&self) -> Option<bool> {
-        self.placement.as_ref()?.same_disk()
+        let mut placement = self.placement.clone()?;
+        let (original, copy) = (&placement.original.host, &placement.copy.host);
+        if self.machine_of(original) == self.machine_of(copy) {
+            placement.copy.host.clone_from(&placement.original.host);
+        }
+        placement.same_disk()
+    }
+
+    /// Which machine a host is: what its facts tell, else its name.
+    #[must_use]
+    pub fn machine_of<'a>(&'a self, host: &'a str) -> &'a str {
+        self.machines.get(host).map_or(host, String::as_str)
+    }
+
+    /// Whether two rows are of one running machine, whatever their hosts are called. Across
+    /// recordings the same name stands for the same machine where its facts agree.
+    #[must_use]
+    pub fn same_machine(&self, other: &Self) -> bool {
+        if self.machine_of(&self.host) == other.machine_of(&other.host) {
+            let told = self.machines.contains_key(&self.host);
+            return told || self.session == other.session || self.has_facts_of(other);
+        }
+        self.host == other.host && self.session != other.session && self.has_facts_of(other)
+    }
+
+    fn has_facts_of(&self, other: &Self) -> bool {
+        self.machine == other.machine && !self.machine.is_empty()
+    }
+
+    /// Runs that are over, and of these the ones whose values count.
+    #[must_use]
+    pub fn counted(&self) -> (usize, usize) {
+        let over = self.outcomes.iter().filter(|one| one.is_over()).count();
+        let good = self.outcomes.iter().filter(|one| one.counts()).count();
+        (over, good)
+    }
+
+    /// What is stored by the copy: what was read where the method accounts for it.
+    #[must_use]
+    pub fn stored(&self) -> Option<&Series> {
+        let is_stored = |one: &&Series| one.counts == Counts::Stored && one.n() > 0;
+        let mut all = self.space.iter().filter(is_stored);
+        all.find(|one| matches!(one.phase, None | Some(Phase::Account)))
+    }
+
+    /// What only a snapshot keeps: as read, else as the method computes it.
+    #[must_use]
+    pub fn held(&self) -> Option<&Series> {
+        let known = |one: &&Series| one.n() > 0 && one.unit == "B";
+        let mut read = self.space.iter().filter(known);
+        let mut told = self.space.iter().filter(known);
+        read.rfind(|one| one.counts == Counts::Held)
+            .or_else(|| told.find(|one| one.name.starts_with("held")))
     }
 
     /// How the row is called where host and session are clear: method, series and what else

@@ -101,7 +101,7 @@ proptest! {
     ) {
         let session = fold(&events[..kept.min(events.len())]);
         let tally = Tally::of(&session);
-        let verdicts = compare(&tally);
+        let verdicts = compare(&tally.rows);
         prop_assert!(verdicts.iter().all(|one| one.a < tally.rows.len()));
         prop_assert!(kept == 0 || session.warnings().len() < 6);
         prop_assert!(session.events <= events.len() as u64);

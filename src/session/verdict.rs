@@ -4,7 +4,7 @@ mod comparable;
 
 use std::fmt;
 
-use super::{Row, Series, Tally, TimeColumn};
+use super::{Row, Series, TimeColumn};
 use crate::event::Labels;
 pub use comparable::place_name;
 use comparable::{incomparable, labels_apart};
@@ -78,12 +78,25 @@ impl Verdict {
     }
 }
 
-/// All verdicts of a tally: every pair of rows, for each time whose name both have.
+/// All verdicts: every pair of rows, for each time whose name both have.
 #[must_use]
-pub fn compare(tally: &Tally) -> Vec<Verdict> {
+pub fn compare(rows: &[Row]) -> Vec<Verdict> {
+    compare_some(rows, |_, _| true)
+}
+
+/// Those of rows on the same machine: between machines there is nothing to say.
+#[must_use]
+pub fn compare_machines(rows: &[Row]) -> Vec<Verdict> {
+    compare_some(rows, Row::same_machine)
+}
+
+fn compare_some(rows: &[Row], of: impl Fn(&Row, &Row) -> bool) -> Vec<Verdict> {
     let mut all = Vec::new();
-    for (a, one) in tally.rows.iter().enumerate() {
-        for (b, other) in tally.rows.iter().enumerate().skip(a + 1) {
+    for (a, one) in rows.iter().enumerate() {
+        for (b, other) in rows.iter().enumerate().skip(a + 1) {
+            if !of(one, other) {
+                continue;
+            }
             let against = incomparable(one, other);
             for (column_a, column_b) in pairs(one, other) {
                 let Some(verdict) = verdict((a, one, column_a), (b, other, column_b), &against)
@@ -105,7 +118,7 @@ fn pairs(one: &Row, other: &Row) -> Vec<(usize, usize)> {
     for (at, column) in one.times.iter().enumerate() {
         let series = &column.series;
         let alike = |known: &&Series| known.name == series.name && known.labels == series.labels;
-        if done.iter().any(alike) {
+        if !series.is_known() || done.iter().any(alike) {
             continue;
         }
         done.push(series);
@@ -122,8 +135,11 @@ fn pairs(one: &Row, other: &Row) -> Vec<(usize, usize)> {
         let named = |times: &[TimeColumn], at: usize| {
             times
                 .get(at)
-                .is_some_and(|column| column.series.name == *name)
+                .is_some_and(|column| column.series.name == *name && column.series.is_known())
         };
+        if !named(&one.times, a) {
+            continue;
+        }
         if all.iter().any(|&(known, _)| named(&one.times, known)) {
             continue;
         }
@@ -140,8 +156,8 @@ fn columns_of<'a>(
     row.times
         .iter()
         .enumerate()
-        .filter(|(_, column)| {
-            column.series.name == like.name && column.series.labels == like.labels
+        .filter(|(_, TimeColumn { series, .. })| {
+            series.is_known() && series.name == like.name && series.labels == like.labels
         })
         .map(|(at, column)| (at, column.clock))
 }

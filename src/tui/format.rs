@@ -65,17 +65,6 @@ pub fn seconds(value: f64, resolution: f64) -> String {
     }
 }
 
-/// A range without its unit: `57–66`, or the one value where both are it.
-#[must_use]
-pub fn range(low: f64, high: f64, resolution: f64) -> String {
-    let (low, high) = (figure(low, resolution), figure(high, resolution));
-    if low == high {
-        low
-    } else {
-        format!("{low}–{high}")
-    }
-}
-
 /// Time that goes on, in whole seconds: `41 s`, `3 min 05 s`, `2 h 04 min`.
 #[must_use]
 pub fn elapsed(time: Duration) -> String {
@@ -177,16 +166,6 @@ pub fn value(value: f64, unit: &str, resolution: f64) -> String {
     }
 }
 
-/// A ratio of a verdict: `18×`, `1.4×`. The verdict has rounded it outwards already.
-#[must_use]
-pub fn ratio(ratio: f64) -> String {
-    if ratio < 10.0 && ratio.fract() != 0.0 {
-        format!("{ratio:.1}×")
-    } else {
-        format!("{ratio:.0}×")
-    }
-}
-
 /// So many of something: `1 row`, `3 rows`.
 #[must_use]
 pub fn count(n: usize, what: &str) -> String {
@@ -228,8 +207,6 @@ mod tests {
         assert_eq!(seconds(0.31, 0.01), "0.31 s ±0.01");
         assert_eq!(seconds(57.04, 0.01), "57.0 s");
         assert_eq!(seconds(655.4, 1e-6), "655 s");
-        assert_eq!(range(57.0, 66.0, 1.0), "57–66");
-        assert_eq!(range(2.0, 2.0, 1.0), "2");
     }
 
     #[test]
@@ -260,8 +237,6 @@ mod tests {
         assert_eq!(rough(7_500.0), "2 h 10 min");
         assert_eq!(moment(Nanos(151_000_000_000)), "2:31");
         assert_eq!(percent(99.99), "99 %");
-        assert_eq!(ratio(18.0), "18×");
-        assert_eq!(ratio(1.46), "1.5×");
         assert_eq!(ago(Duration::from_millis(900)), "now");
         assert_eq!(
             (count(1, "row"), count(0, "run")),
@@ -276,13 +251,7 @@ mod tests {
     #[test]
     fn odd_figures_are_still_text() {
         for odd in [f64::NAN, f64::INFINITY, -1.0, 1e300] {
-            for text in [
-                seconds(odd, odd),
-                rate(odd),
-                percent(odd),
-                rough(odd),
-                ratio(odd),
-            ] {
+            for text in [seconds(odd, odd), rate(odd), percent(odd), rough(odd)] {
                 assert!(!text.is_empty());
             }
         }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use chrono::FixedOffset;
 
 use crate::event::{AskId, Nanos, Order, Question, RunId};
+use crate::report::Sort;
 use crate::session::{RunView, Session};
 
 use super::freeze::Frozen;
@@ -145,7 +146,7 @@ pub struct Watching {
     pub log: LogView,
     /// The row of the medians under the cursor, and the first time that is shown.
     pub median: (usize, usize),
-    /// Rows of the bytes above their pane.
+    /// The row of the bytes under the cursor.
     pub bytes: usize,
 }
 
@@ -206,10 +207,14 @@ pub struct LogView {
 /// The comparison.
 #[derive(Debug, Clone, Default)]
 pub struct Comparing {
-    /// Which time is compared, by its place among all.
+    /// What is compared: all times together, then each by its place.
     pub time: usize,
     /// Rows above the screen.
     pub scroll: usize,
+    /// Columns of the table left of the screen.
+    pub left: usize,
+    /// By which column its rows are sorted; as planned where there is none.
+    pub sort: Option<Sort>,
 }
 
 impl Model {

@@ -2,7 +2,7 @@
 
 use super::theme::Role;
 use crate::event::{EndState, HostState, Level};
-use crate::session::{RunStage, StepView};
+use crate::session::{Outcome, RunStage, StepView};
 
 /// How a state is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,23 @@ pub fn of_end(end: EndState) -> Sign {
             word: "lost",
             role: Role::Error,
         },
+    }
+}
+
+/// Ended well, but without the proof that its method makes.
+pub const UNVERIFIED: Sign = Sign {
+    glyph: "u",
+    word: "not verified",
+    role: Role::Error,
+};
+
+/// Of a run among figures.
+#[must_use]
+pub fn of_outcome(outcome: Outcome) -> Sign {
+    match outcome {
+        Outcome::GoesOn => RUNNING,
+        Outcome::Ended(end) => of_end(end),
+        Outcome::Unverified => UNVERIFIED,
     }
 }
 

@@ -24,7 +24,7 @@ fn write(folder: &tempfile::TempDir, events: &[Event]) -> PathBuf {
 /// All that is shown of a session.
 fn views(session: &Session) -> String {
     let tally = Tally::of(session);
-    let verdicts = compare(&tally);
+    let verdicts = compare(&tally.rows);
     let mut log = Vec::new();
     for run in &session.runs {
         for step in &run.steps {

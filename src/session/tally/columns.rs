@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::TimeColumn;
-use super::groups::counts;
-use crate::event::{Bytes, Clock, Labels, Published, RunId, Sample, Space};
+use super::{Outcome, TimeColumn};
+use crate::event::{Bytes, Clock, Labels, Phase, Published, RunId, Sample, Space};
+use crate::session::series::Counts;
 use crate::session::{RunView, Series, Session};
 
 /// Labels that number the repetitions of a step within a run: their values share a series.
@@ -21,8 +21,9 @@ pub(super) struct Value<'a> {
     pub series: &'a str,
     labels: Labels,
     iteration: u64,
-    /// Read as bytes that something takes; a tool's own figure of that name is another.
-    space: bool,
+    /// What is counted; a tool's own figure of that name is another than what was read.
+    counts: Counts,
+    phase: Option<Phase>,
 }
 
 /// Every run's values, as they came.
@@ -30,15 +31,19 @@ pub(super) fn values(session: &Session) -> BTreeMap<&RunId, Vec<Value<'_>>> {
     let mut all: BTreeMap<&RunId, Vec<Value<'_>>> = BTreeMap::new();
     for sample in session.samples.iter().filter(|one| one.value.is_finite()) {
         let run = session.run_view(&sample.run);
+        let step = sample.step.as_ref();
+        let phase = step.and_then(|step| Some(session.step_view(step)?.planned.phase));
         all.entry(&sample.run)
             .or_default()
-            .push(of_sample(sample, run));
+            .push(of_sample(sample, run, phase));
     }
     for space in &session.spaces {
         let run = session.run_view(&space.run);
+        let step = session.step_view(&space.step);
+        let phase = step.map(|step| step.planned.phase);
         all.entry(&space.run)
             .or_default()
-            .extend(of_space(space, run));
+            .extend(of_space(space, run, phase));
     }
     all
 }
@@ -51,7 +56,7 @@ fn series_of<'a>(told: &'a str, run: Option<&'a RunView>) -> &'a str {
     }
 }
 
-fn of_sample<'a>(sample: &'a Sample, run: Option<&'a RunView>) -> Value<'a> {
+fn of_sample<'a>(sample: &'a Sample, run: Option<&'a RunView>, phase: Option<Phase>) -> Value<'a> {
     let mut labels = sample.labels.clone();
     let mut iteration = 0;
     for key in ITERATION {
@@ -72,12 +77,17 @@ fn of_sample<'a>(sample: &'a Sample, run: Option<&'a RunView>) -> Value<'a> {
         series: series_of(&sample.series, run),
         labels,
         iteration,
-        space: false,
+        counts: Counts::Told,
+        phase,
     }
 }
 
-fn of_space<'a>(space: &'a Space, run: Option<&'a RunView>) -> impl Iterator<Item = Value<'a>> {
-    space_figures(space).map(move |(name, bytes)| Value {
+fn of_space<'a>(
+    space: &'a Space,
+    run: Option<&'a RunView>,
+    phase: Option<Phase>,
+) -> impl Iterator<Item = Value<'a>> {
+    readings(space).map(move |(counts, name, bytes)| Value {
         name: Cow::Owned(name),
         unit: "B",
         clock: None,
@@ -86,25 +96,30 @@ fn of_space<'a>(space: &'a Space, run: Option<&'a RunView>) -> impl Iterator<Ite
         series: series_of(&space.series, run),
         labels: Labels::new(),
         iteration: 0,
-        space: true,
+        counts,
+        phase,
     })
 }
 
 /// The figures of a space reading, by name: `archive` is what is stored, `archive logical` what
 /// the reader of its files sees, `archive held` what only a snapshot keeps.
 pub fn space_figures(space: &Space) -> impl Iterator<Item = (String, Bytes)> {
+    readings(space).map(|(_, name, bytes)| (name, bytes))
+}
+
+fn readings(space: &Space) -> impl Iterator<Item = (Counts, String, Bytes)> {
     let kinds = [
-        ("logical", space.logical),
-        ("stored", space.stored),
-        ("held", space.held),
+        (Counts::Logical, "logical", space.logical),
+        (Counts::Stored, "stored", space.stored),
+        (Counts::Held, "held", space.held),
     ];
-    kinds.into_iter().filter_map(|(kind, bytes)| {
+    kinds.into_iter().filter_map(|(counts, kind, bytes)| {
         let name = match kind {
             "stored" => space.name.clone(),
             kind if space.name == kind => space.name.clone(),
             kind => format!("{} {kind}", space.name),
         };
-        Some((name, bytes?))
+        Some((counts, name, bytes?))
     })
 }
 
@@ -112,29 +127,32 @@ pub fn space_figures(space: &Space) -> impl Iterator<Item = (String, Bytes)> {
 pub(super) fn columns(
     series: &str,
     runs: &[&RunView],
+    outcomes: &[Outcome],
     values: &BTreeMap<&RunId, Vec<Value<'_>>>,
     published: &[&Published],
 ) -> (Vec<TimeColumn>, Vec<Series>) {
     let mut all = Columns::default();
-    for (at, run) in runs.iter().enumerate() {
+    for (at, (run, outcome)) in runs.iter().zip(outcomes).enumerate() {
         let mine = values.get(&run.run).into_iter().flatten();
         let mut mine: Vec<(usize, &Value<'_>)> = mine
             .filter(|value| value.series == series)
             .map(|value| {
-                let of = (value.clock, value.space);
+                let of = (value.clock, value.counts);
                 let place = all.place(of, &value.name, value.unit, &value.labels);
+                all.change(place, |column| column.phase = column.phase.or(value.phase));
                 (place, value)
             })
             .collect();
-        if !counts(run) {
-            continue;
-        }
         mine.sort_by_key(|(_, value)| value.iteration);
         for (place, value) in mine {
             all.change(place, |column| {
+                column.resolution = column.resolution.max(value.resolution);
+                if !outcome.counts() {
+                    column.out.push((at, value.figure));
+                    return;
+                }
                 column.values.push(value.figure);
                 column.runs.push(at);
-                column.resolution = column.resolution.max(value.resolution);
             });
         }
     }
@@ -144,8 +162,8 @@ pub(super) fn columns(
     all.done()
 }
 
-/// How a column's values were taken: by which clock, and whether as bytes of something.
-type Source = (Option<Clock>, bool);
+/// How a column's values were taken: by which clock, and as which bytes of something.
+type Source = (Option<Clock>, Counts);
 
 #[derive(Default)]
 struct Columns(Vec<(Source, Series)>);
@@ -161,6 +179,7 @@ impl Columns {
                 name: name.to_owned(),
                 unit: unit.to_owned(),
                 labels: labels.clone(),
+                counts: source.1,
                 ..Series::default()
             };
             self.0.push((source, series));
@@ -185,7 +204,7 @@ impl Columns {
         };
         let place = match self.0.iter().position(like) {
             Some(place) => place,
-            None => self.place((None, false), &figure.name, unit, &Labels::new()),
+            None => self.place((None, Counts::Told), &figure.name, unit, &Labels::new()),
         };
         self.change(place, |series| match figure.statistic.as_str() {
             "min" => series.published_min = Some(value),
@@ -197,7 +216,7 @@ impl Columns {
 
     fn done(mut self) -> (Vec<TimeColumn>, Vec<Series>) {
         self.0
-            .retain(|(_, series)| series.n() > 0 || series.is_published());
+            .retain(|(_, series)| series.is_known() || !series.out.is_empty());
         let (times, space): (Vec<_>, Vec<_>) = self
             .0
             .into_iter()

@@ -200,14 +200,9 @@ fn add<'a>(all: &mut Vec<&'a str>, one: &'a str) {
 }
 
 /// Whether a run ended well, or with warnings.
-pub(super) fn is_good(run: &RunView) -> bool {
+fn is_good(run: &RunView) -> bool {
     matches!(
         run.state,
         RunStage::Ended(EndState::Ok | EndState::Warnings, _)
     )
-}
-
-/// Whether the values of a run count: it ended well, or still goes on.
-pub(super) fn counts(run: &RunView) -> bool {
-    is_good(run) || run.state == RunStage::Running
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Row;
 use super::columns::{Value, columns, values};
 use super::groups::{self, Group};
-use crate::event::{EndState, Facts, Labels, Phase, Proof, Published, RunId};
+use super::{Outcome, Row};
+use crate::event::{Binding, EndState, Facts, Labels, Phase, Proof, Published, RunId};
 use crate::session::{RunStage, RunView, Session};
 
 /// What a row needs of a session, by run.
@@ -79,7 +79,6 @@ fn row(
     published: &[&Published],
 ) -> Row {
     let session = known.session;
-    let (times, space) = columns(series, runs, &known.values, published);
     let (labels, mixed) = labels(group, runs);
     let mut row = Row {
         session: session
@@ -94,8 +93,6 @@ fn row(
         mixed,
         runs: runs.iter().map(|run| run.run.clone()).collect(),
         states: runs.iter().filter_map(|run| ended(run)).collect(),
-        times,
-        space,
         ..Row::default()
     };
     if let Some(binding) = group.binding {
@@ -109,8 +106,10 @@ fn row(
             .and_then(|host| host.facts.as_ref())
             .map(machine)
             .unwrap_or_default();
+        row.machines = machines(session, binding);
     }
     prove(&mut row, known, group, runs);
+    (row.times, row.space) = columns(series, runs, &row.outcomes, &known.values, published);
     row.subject_bytes = subject_bytes(known, runs);
     row
 }
@@ -127,6 +126,19 @@ fn machine(facts: &Facts) -> String {
         "{}, {}, {}, {} CPUs, {}",
         facts.system, facts.kernel, facts.cpu, facts.cpus, facts.memory
     )
+}
+
+// Which machines the hosts of a binding are, as far as that is told.
+fn machines(session: &Session, binding: &Binding) -> BTreeMap<String, String> {
+    let places = binding.placement.iter();
+    let places = places.flat_map(|placement| [&placement.original.host, &placement.copy.host]);
+    let hosts = binding.roles.values().chain(places);
+    hosts
+        .filter_map(|host| {
+            let facts = session.hosts.get(host)?.facts.as_ref()?;
+            (!facts.machine.is_empty()).then(|| (host.clone(), facts.machine.clone()))
+        })
+        .collect()
 }
 
 // Labels that all runs share, and those that they do not.
@@ -185,6 +197,14 @@ fn prove(row: &mut Row, known: &Known<'_>, group: &Group<'_>, runs: &[&RunView])
             .filter(|(run, proof)| proof.is_some() || ended(run).is_some())
             .count();
     }
+    let results = runs.iter().zip(&row.proofs);
+    row.outcomes = results
+        .map(|(run, proof)| match ended(run) {
+            None => Outcome::GoesOn,
+            Some(end) if end.is_good() && expected && *proof != Some(true) => Outcome::Unverified,
+            Some(end) => Outcome::Ended(end),
+        })
+        .collect();
     row.matched = row
         .proofs
         .iter()

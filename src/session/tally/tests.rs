@@ -54,7 +54,7 @@ fn a_row_has_its_times_bytes_and_proofs_in_run_order() {
 }
 
 #[test]
-fn a_run_that_goes_on_counts_until_it_fails() {
+fn a_run_that_goes_on_is_shown_but_does_not_count() {
     let mut story = Story::new();
     let tar = story.binding("files-tar", "h1");
     let first = story.run(&tar, "full");
@@ -65,7 +65,10 @@ fn a_run_that_goes_on_counts_until_it_fails() {
     story.seconds(&second, "backup", Clock::Host, 0.0, 9.0);
 
     let live = Tally::of(&story.session()).rows.remove(0);
-    assert_eq!(values(&live, "backup"), [5.0, 9.0]);
+    assert_eq!(values(&live, "backup"), [5.0]);
+    assert_eq!(live.times[0].series.out, [(1, 9.0)]);
+    assert_eq!(live.outcomes[1], Outcome::GoesOn);
+    assert_eq!(live.counted(), (1, 1));
     assert_eq!(live.states, [EndState::Warnings]);
     assert_eq!((live.matched, live.of), (1, 1));
 
@@ -75,6 +78,35 @@ fn a_run_that_goes_on_counts_until_it_fails() {
     assert_eq!(failed.states, [EndState::Warnings, EndState::Failed]);
     assert_eq!((failed.matched, failed.of), (1, 2));
     assert_eq!(failed.proofs, [Some(true), None]);
+    assert_eq!(failed.times[0].series.out, [(1, 9.0)]);
+    assert_eq!(failed.counted(), (2, 1));
+}
+
+#[test]
+fn a_run_without_the_proof_that_its_method_makes_is_out() {
+    let mut story = Story::new();
+    let tar = story.binding("files-tar", "h1");
+    for (seconds, proof) in [
+        (5.0, Some(true)),
+        (1.0, None),
+        (6.0, Some(true)),
+        (2.0, Some(false)),
+    ] {
+        let run = story.run(&tar, "full");
+        story.seconds(&run, "restore", Clock::Host, 0.0, seconds);
+        if let Some(proof) = proof {
+            story.proved(&run, proof);
+        }
+        story.done(&run, EndState::Ok);
+    }
+    let row = Tally::of(&story.session()).rows.remove(0);
+    assert_eq!(values(&row, "restore"), [5.0, 6.0]);
+    assert_eq!(row.times[0].series.out, [(1, 1.0), (3, 2.0)]);
+    assert_eq!(row.counted(), (4, 2));
+    assert_eq!(row.states, [EndState::Ok; 4]);
+    let told = row.remarks.join("\n");
+    assert!(told.contains("restore: 2 of 4 runs have a value"), "{told}");
+    assert!(told.contains("runs 2, 4 are not verified"), "{told}");
 }
 
 #[test]

@@ -9,14 +9,12 @@ const SAME_SIZE: f64 = 0.01;
 
 /// Why two rows may not be compared, whatever the time.
 pub(super) fn incomparable(one: &Row, other: &Row) -> Vec<String> {
-    if one.host != other.host {
-        return vec![format!("different hosts ({}, {})", one.host, other.host)];
-    }
-    if one.session != other.session && (one.machine != other.machine || one.machine.is_empty()) {
-        return vec![format!(
-            "{} is not the same machine in both recordings",
-            one.host
-        )];
+    if !one.same_machine(other) {
+        return vec![if one.host == other.host {
+            format!("{} is not the same machine in both recordings", one.host)
+        } else {
+            format!("different hosts ({}, {})", one.host, other.host)
+        }];
     }
     let mut all = Vec::new();
     all.extend(devices_apart(one, other));
@@ -34,7 +32,7 @@ fn devices_apart(one: &Row, other: &Row) -> Option<String> {
     };
     let apart = |what: &str, x: &Place, y: &Place| {
         let (mut x_name, mut y_name) = (place_name(x), place_name(y));
-        if x.host != y.host {
+        if one.machine_of(&x.host) != other.machine_of(&y.host) && x.host != y.host {
             x_name = format!("{}:{x_name}", x.host);
             y_name = format!("{}:{y_name}", y.host);
         }

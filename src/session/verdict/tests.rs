@@ -1,10 +1,10 @@
 use super::*;
 use crate::event::{Clock, EndState};
-use crate::session::Session;
 use crate::session::story::Story;
+use crate::session::{Session, Tally};
 
 fn verdicts(session: &Session) -> Vec<Verdict> {
-    compare(&Tally::of(session))
+    compare(&Tally::of(session).rows)
 }
 
 fn of(a: (Clock, &[f64]), b: (Clock, &[f64])) -> Verdict {
@@ -312,10 +312,62 @@ fn one_host_name_in_two_recordings_must_be_one_machine() {
     let other = story.session();
     story.header.facts.get_mut("h1").unwrap().cpu = "Another".into();
     let moved = story.session();
-    let says = |other: &Session| compare(&Tally::of_all(&[&one, other])).remove(0).says();
+    let says = |other: &Session| {
+        compare(&Tally::of_all(&[&one, other]).rows)
+            .remove(0)
+            .says()
+    };
     assert_eq!(says(&other), "a is faster");
     assert_eq!(
         says(&moved),
         "not comparable: h1 is not the same machine in both recordings"
     );
+}
+
+#[test]
+fn two_names_of_one_machine_are_one_host() {
+    let mut story = Story::new();
+    story.runs_of("a", "h1", "restore", Clock::Host, &[1.0, 1.0, 1.0, 1.0]);
+    story.runs_of("b", "h2", "restore", Clock::Host, &[9.0, 9.0, 9.0, 9.0]);
+    for id in 0..2 {
+        // Its place is told by the first name.
+        story.header.plan.bindings[id]
+            .placement
+            .as_mut()
+            .unwrap()
+            .copy
+            .host = "h1".into();
+    }
+    let mut tell = |host: &str, machine: &str| {
+        story.header.facts.get_mut(host).unwrap().machine = machine.into();
+        verdicts(&story.session()).remove(0).says()
+    };
+    let apart = "not comparable: different hosts (h1, h2)";
+    assert_eq!(tell("h1", "boot-1"), apart);
+    assert_eq!(tell("h2", "boot-1"), "a is faster");
+    assert_eq!(tell("h2", "boot-2"), apart);
+}
+
+#[test]
+fn a_machine_that_was_started_again_is_the_same_by_its_name_and_facts() {
+    let mut story = Story::new();
+    story.runs_of("a", "h1", "restore", Clock::Host, &[1.0, 1.0, 1.0, 1.0]);
+    story.header.facts.get_mut("h1").unwrap().machine = "boot-1".into();
+    let one = story.session();
+    story.header.session = "cb-ffffffff".into();
+    story.header.facts.get_mut("h1").unwrap().machine = "boot-2".into();
+    let other = story.session();
+    let all = Tally::of_all(&[&one, &other]);
+    assert_eq!(compare(&all.rows).remove(0).says(), "no difference shown");
+}
+
+#[test]
+fn what_only_failed_runs_have_is_compared_with_nothing() {
+    let mut story = Story::new();
+    story.runs_of("a", "h1", "restore", Clock::Host, &[1.0]);
+    let b = story.binding("b", "h1");
+    let run = story.run(&b, "full");
+    story.seconds(&run, "restore", Clock::Host, 0.0, 1.0);
+    story.done(&run, EndState::Failed);
+    assert!(verdicts(&story.session()).is_empty());
 }

@@ -65,6 +65,10 @@ pub enum Action {
     Timestamps,
     /// The comparison, or back.
     Compare,
+    /// Sort by the next column.
+    Sort,
+    /// Sort the other way round.
+    SortTurned,
     /// All warnings and remarks.
     Notes,
     /// To the next pane.

@@ -93,9 +93,13 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Watching, Action::Back, &[ESC], "let a frozen screen go on; all panes; clear the search; back to the run that goes on", ""),
 
     bind(Context::Compare, Action::Compare, &[key('c'), ESC], "back to the run", "back"),
-    bind(Context::Compare, Action::NextPane, &[TAB], "the next time that was measured", "next time"),
+    bind(Context::Compare, Action::NextPane, &[TAB], "all times, or each by itself", "times"),
     bind(Context::Compare, Action::PreviousPane, &[BACK_TAB], "the time before", ""),
     bind(Context::Compare, Action::Freeze, &[ctrl('f')], "the screen stands still, or goes on", ""),
+    bind(Context::Compare, Action::Sort, &[key('s')], "sort by the next column; after the last one as planned", "sort"),
+    bind(Context::Compare, Action::SortTurned, &[key('S')], "sort the other way round", ""),
+    bind(Context::Compare, Action::Left, &[plain(KeyCode::Left), key('h')], "columns of the table to the left", ""),
+    bind(Context::Compare, Action::Right, &[plain(KeyCode::Right), key('l')], "columns of the table to the right", ""),
     bind(Context::Compare, Action::Notes, &[key('!')], "all warnings and remarks", "notes"),
 
     bind(Context::Overlay, Action::Back, &[ESC, key('q'), key('?'), key('!'), ENTER], "close it", "close"),

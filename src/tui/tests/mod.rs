@@ -3,6 +3,8 @@
 mod compare_keys;
 mod demo;
 mod draw;
+mod figure_screens;
+mod figures;
 mod fixture;
 mod freeze_keys;
 mod hosts_keys;

@@ -1,6 +1,7 @@
 //! What a message does to the model, and what goes out. Pure: nothing is read or written but the
 //! arguments.
 
+mod comparing;
 mod freeze;
 mod layers;
 mod log;
@@ -176,7 +177,7 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
         _ => match model.screen {
             Screen::Picking => picking::act(model, action),
             Screen::Watching => watching::act(model, session, action),
-            Screen::Comparing => compare(model, session, action),
+            Screen::Comparing => comparing::act(model, session, action),
         },
     }
 }
@@ -218,34 +219,5 @@ fn quit(model: &mut Model, session: &Session) -> Vec<Effect> {
         ],
         at: 0,
     }));
-    Vec::new()
-}
-
-fn compare(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
-    let times = super::times::times(&crate::session::Tally::of(session)).len();
-    let comparing = &mut model.comparing;
-    let page = usize::from(model.size.1).saturating_sub(4).max(1);
-    match action {
-        Action::Compare | Action::Back => model.screen = Screen::Watching,
-        Action::NextPane | Action::Right => {
-            comparing.time = (comparing.time + 1) % times.max(1);
-        }
-        Action::PreviousPane | Action::Left => {
-            comparing.time = comparing
-                .time
-                .checked_sub(1)
-                .unwrap_or(times.saturating_sub(1));
-        }
-        Action::Up => comparing.scroll = comparing.scroll.saturating_sub(1),
-        Action::Down => comparing.scroll = comparing.scroll.saturating_add(1),
-        Action::PageUp => comparing.scroll = comparing.scroll.saturating_sub(page),
-        Action::PageDown => comparing.scroll = comparing.scroll.saturating_add(page),
-        Action::Top => comparing.scroll = 0,
-        Action::Bottom => comparing.scroll = usize::MAX,
-        _ => {}
-    }
-    // What lies beyond the end is not scrolled to, or the way back would take as many keys.
-    let rows = super::screens::comparing::rows(model, session);
-    model.comparing.scroll = model.comparing.scroll.min(rows.saturating_sub(page));
     Vec::new()
 }

@@ -306,7 +306,7 @@ fn scroll(model: &mut Model, session: &Session, action: Action) {
         Pane::Medians => {
             let tally = Tally::of(session);
             let (row, column) = model.watching.median;
-            let times = super::super::times::times(&tally).len();
+            let times = crate::report::times(&tally.rows).len();
             let column = match action {
                 Action::Left => column.saturating_sub(1),
                 Action::Right => (column + 1).min(times.saturating_sub(1)),
@@ -315,9 +315,8 @@ fn scroll(model: &mut Model, session: &Session, action: Action) {
             model.watching.median = (picking::moved(row, tally.rows.len(), page, action), column);
         }
         Pane::Bytes => {
-            let rows = super::super::widgets::bytes::rows(model, session).len();
-            let most = rows.saturating_sub(page) + 1;
-            model.watching.bytes = picking::moved(model.watching.bytes, most, page, action);
+            let rows = super::super::widgets::bytes::count(model, session);
+            model.watching.bytes = picking::moved(model.watching.bytes, rows, page, action);
         }
     }
 }

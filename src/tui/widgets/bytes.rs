@@ -1,95 +1,224 @@
-//! Where every byte went: what was stored, what a snapshot holds, what is still out.
+//! Where every byte went: how full the pools are, what was stored and moved, what a snapshot holds,
+//! what is still out and what came back.
+
+mod about;
+mod items;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use crate::event::Space;
-use crate::session::{LeftState, Session};
+use crate::event::{Bytes, Sample, Space};
+use crate::session::{Left, LeftState, PoolView, Session};
 
-use super::super::format;
-use super::super::layout;
 use super::super::model::{Model, Pane};
-use super::super::text;
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
+use super::super::{format, layout, text};
+use super::gauge;
 use super::row::Row;
+use items::{Item, items};
+
+/// Cells of a gauge at most.
+const GAUGE: usize = 14;
 
 /// The pane.
 pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let has_keys = ui.model.watching.pane == Pane::Bytes;
     let shared = !layout::has_both_figures(ui.model);
+    let all = items(ui.model, ui.session);
+    let cursor = ui.model.watching.bytes.min(all.len().saturating_sub(1));
+    let inner_height = layout::inner_height(area);
+    // What is said of the row under the cursor.
+    let foot = match inner_height {
+        _ if !has_keys => 0,
+        0..4 => 0,
+        4..8 => 1,
+        _ => 2,
+    };
+    let height = inner_height - foot;
+    let from = if has_keys {
+        (cursor + 1).saturating_sub(height)
+    } else {
+        0
+    };
     let titles = Titles {
         left: "Bytes",
         right: if shared { "b medians" } else { "" },
-        ..Titles::default()
+        foot: &format::below(all.len(), height + from),
     };
     let inner = ui.pane(area, buffer, has_keys, titles);
-    let rows: Vec<Line<'_>> = lines(ui, usize::from(inner.width)).into_iter().collect();
-    ui.rows(inner, buffer, &rows, ui.model.watching.bytes);
-}
-
-/// The rows, for scrolling.
-pub(crate) fn rows(model: &Model, session: &Session) -> Vec<Line<'static>> {
-    let tally = crate::session::Tally::default();
-    lines(
-        Ui {
-            model,
-            session,
-            tally: &tally,
-        },
-        usize::from(model.size.0),
-    )
-}
-
-fn lines(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
-    let mut rows = Vec::new();
-    rows.extend(placement(ui, width));
-    rows.extend(still_out(ui, width));
-    rows.extend(latest(ui).into_iter().map(|space| figure(ui, space, width)));
-    rows
-}
-
-/// The newest figure of each name, of the run that is looked at.
-fn latest(ui: Ui<'_>) -> Vec<&Space> {
-    let Some(run) = ui.model.run(ui.session) else {
-        return Vec::new();
-    };
-    let mut latest: Vec<&Space> = Vec::new();
-    for space in ui
-        .session
-        .spaces
+    let width = usize::from(inner.width);
+    let name = name_width(&all, width);
+    let rows: Vec<Line<'_>> = all
         .iter()
-        .filter(|space| space.run == run.run)
-    {
-        match latest.iter_mut().find(|known| known.name == space.name) {
-            Some(known) => *known = space,
-            None => latest.push(space),
-        }
-    }
-    latest
+        .enumerate()
+        .map(|(at, item)| {
+            let mut row = Row::new(ui, width);
+            draw_item(ui, &mut row, item, name);
+            if has_keys && at == cursor {
+                row.line_in(ui.style(Role::Selection))
+            } else {
+                row.line()
+            }
+        })
+        .collect();
+    let foot = u16::try_from(foot).unwrap_or_default();
+    let list = Rect {
+        height: inner.height.saturating_sub(foot),
+        ..inner
+    };
+    ui.rows(list, buffer, &rows, from);
+    let says = all.get(cursor).map(|item| about::about(ui, item));
+    let says = text::wrap_words(&text::clean(&says.unwrap_or_default()), width);
+    let rows: Vec<Line<'_>> = says
+        .iter()
+        .map(|part| {
+            let mut row = Row::new(ui, width);
+            row.text(part, Role::Info);
+            row.line()
+        })
+        .collect();
+    let foot = Rect {
+        y: list.bottom(),
+        height: foot,
+        ..inner
+    };
+    ui.rows(foot, buffer, &rows, 0);
+}
+
+/// How many rows it has.
+pub(crate) fn count(model: &Model, session: &Session) -> usize {
+    items(model, session).len()
 }
 
 /// Where names end and figures begin.
-fn name_width(ui: Ui<'_>, width: usize) -> usize {
-    let spaces = latest(ui).into_iter().map(|space| space.name.as_str());
-    let left = ui
-        .session
-        .ledger
-        .still_out()
-        .map(|left| left.intended.name.as_str());
-    let widest = spaces
-        .chain(left)
-        .map(text::width)
-        .max()
-        .unwrap_or_default()
-        + 1;
-    widest.clamp(10, (width / 3).clamp(10, 20))
+fn name_width(all: &[Item<'_>], width: usize) -> usize {
+    let name = |item: &Item<'_>| match item {
+        Item::Space(space) => text::width(&space.name),
+        Item::Told(sample) => text::width(&sample.name),
+        Item::Sum { name, .. } => text::width(name),
+        Item::Left(left) => text::width(&left.intended.name) + 1,
+        Item::Pool(pool) => text::width(&pool.latest.pool),
+        _ => 0,
+    };
+    let widest = all.iter().map(name).max().unwrap_or_default();
+    widest.clamp(10, (width * 2 / 5).clamp(10, 22))
 }
 
-fn figure(ui: Ui<'_>, space: &Space, width: usize) -> Line<'static> {
-    let mut row = Row::new(ui, width);
-    row.left(&space.name, name_width(ui, width), Role::Text);
+fn draw_item(ui: Ui<'_>, row: &mut Row<'_>, item: &Item<'_>, name: usize) {
+    match item {
+        Item::Placement(placement) => place(ui, row, placement, name),
+        Item::Pool(pool) => draw_pool(ui, row, pool, name),
+        Item::Back(pool) => {
+            let (taken, back) = items::came_back(pool);
+            row.gap(1)
+                .left("came back", name.saturating_sub(1), Role::Muted)
+                .gap(2)
+                .text(&format::of(back, taken, ""), Role::Text);
+        }
+        Item::StillOut(0) => {
+            row.left("still out", name, Role::Text)
+                .gap(2)
+                .text("nothing", Role::Ok);
+        }
+        Item::StillOut(n) => {
+            row.left("still out", name, Role::Text)
+                .gap(2)
+                .text(&n.to_string(), Role::Accent);
+        }
+        Item::Left(left) => still_out(row, left, name),
+        Item::Heading(title) => {
+            row.text(title, Role::Title);
+        }
+        Item::Space(space) => figure(row, space, name),
+        Item::Told(sample) => told(ui, row, sample, name),
+        Item::Sum {
+            name: what,
+            bytes,
+            runs,
+        } => {
+            row.left(what, name, Role::Text)
+                .gap(2)
+                .right(&format::bytes(*bytes), 8, Role::Accent)
+                .gap(1)
+                .text(&format!("in {}", format::count(*runs, "run")), Role::Muted);
+        }
+        Item::Undone { gone, all } => {
+            row.left("taken away", name, Role::Text)
+                .gap(2)
+                .text(&format!("{gone} of {all}"), Role::Text);
+        }
+    }
+}
+
+/// Which disks original and copy are on, and whether these are the same.
+fn place(ui: Ui<'_>, row: &mut Row<'_>, placement: &items::Placed<'_>, name: usize) {
+    match placement.same_disk(ui) {
+        Some(true) => row.text(" same disk ", Role::Badge).gap(1),
+        Some(false) => row.left("other disk", name, Role::Ok).gap(2),
+        None => row.left("disk not known", name, Role::Warn).gap(2),
+    };
+    let (original, copy) = placement.names();
+    if original == copy {
+        row.text(&format!("original and copy on {original}"), Role::Text);
+    } else {
+        row.text(&format!("original {original}, copy {copy}"), Role::Text);
+    }
+}
+
+/// `thin pool pve/data  61.2 % ████████▌····  meta 3.1 %  39.2 of 64.0 GiB`.
+fn draw_pool(ui: Ui<'_>, row: &mut Row<'_>, pool: &PoolView, name: usize) {
+    let latest = &pool.latest;
+    let title = match ui.session.hosts.len() {
+        0 | 1 => latest.pool.clone(),
+        _ => format!("{} {}", latest.host, latest.pool),
+    };
+    row.left(&title, name, Role::Text).gap(2);
+    let meta = latest.metadata.and_then(crate::event::Fill::percent);
+    let meta = meta.map(|percent| (format!("meta {percent:.1} %"), fullness(percent)));
+    match latest.data.percent() {
+        Some(percent) => {
+            let role = fullness(percent);
+            row.right(&format!("{percent:.1} %"), 7, role).gap(1);
+            let need = meta.as_ref().map_or(0, |(says, _)| text::width(says) + 2);
+            gauge::exact(row, percent, row.room().saturating_sub(need).min(GAUGE));
+        }
+        None => {
+            row.text("no size", Role::Muted);
+        }
+    }
+    if let Some((says, role)) = meta {
+        row.whole(&says, role);
+    }
+    let (used, total) = (latest.data.used, latest.data.total);
+    row.whole(&format::of(used, total, ""), Role::Muted);
+}
+
+/// A pool that runs full stops more than this session.
+fn fullness(percent: f64) -> Role {
+    match percent {
+        p if p >= 95.0 => Role::Error,
+        p if p >= 80.0 => Role::Warn,
+        _ => Role::Accent,
+    }
+}
+
+fn still_out(row: &mut Row<'_>, left: &Left, name: usize) {
+    row.gap(1)
+        .left(&left.intended.name, name.saturating_sub(1), Role::Muted)
+        .gap(2)
+        .text(&format!("{}: ", left.intended.host), Role::Muted);
+    match &left.state {
+        LeftState::Intended => row.text("may be there", Role::Warn),
+        LeftState::Found(found) => row.text(found, Role::Text),
+        LeftState::Kept(why) => row.text(&format!("kept: {why}"), Role::Warn),
+        LeftState::Undone => row,
+    };
+}
+
+fn figure(row: &mut Row<'_>, space: &Space, name: usize) {
+    row.left(&space.name, name, Role::Text);
     let figures = [
         (space.stored, "stored"),
         (space.held, "held"),
@@ -106,74 +235,19 @@ fn figure(ui: Ui<'_>, space: &Space, width: usize) -> Line<'static> {
     match (&space.why, space.settled) {
         (Some(why), true) => row.gap(2).text(why, Role::Muted),
         (Some(why), false) => row.gap(2).text(&format!("not settled: {why}"), Role::Warn),
+        (None, true) => row,
         (None, false) => row.gap(2).text("not settled", Role::Warn),
-        (None, true) => &mut row,
     };
-    row.line()
 }
 
-/// Where the original and the copy stand, and the badge where that is one disk.
-fn placement(ui: Ui<'_>, width: usize) -> Option<Line<'static>> {
-    let run = ui.model.run(ui.session)?;
-    let binding = ui.session.binding(&run.binding)?;
-    let placement = binding.placement.as_ref()?;
-    let one_host = placement.original.host == placement.copy.host;
-    let name = |place: &crate::event::Place| {
-        let carrier = if place.disks.is_empty() {
-            place.at.clone()
-        } else {
-            place.disks.join("+")
-        };
-        if one_host || place.host.is_empty() {
-            carrier
-        } else {
-            format!("{} {carrier}", place.host)
-        }
-    };
-    let mut row = Row::new(ui, width);
-    match placement.same_disk() {
-        Some(true) => row.text(" same disk ", Role::Badge).gap(1),
-        Some(false) => row
-            .left("other disk", name_width(ui, width), Role::Ok)
-            .gap(2),
-        None => row
-            .left("disk not known", name_width(ui, width), Role::Warn)
-            .gap(2),
-    };
-    let (original, copy) = (name(&placement.original), name(&placement.copy));
-    if original == copy {
-        row.text(&format!("original and copy on {original}"), Role::Text);
-    } else {
-        row.text(&format!("original {original}, copy {copy}"), Role::Text);
-    }
-    Some(row.line())
-}
-
-/// What is still on a host: how many, then each.
-fn still_out(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
-    let left: Vec<_> = ui.session.ledger.still_out().collect();
-    let mut head = Row::new(ui, width);
-    head.left("still out", name_width(ui, width), Role::Text)
-        .gap(2);
-    if left.is_empty() {
-        head.text("nothing", Role::Ok);
-    } else {
-        head.text(&left.len().to_string(), Role::Accent);
-    }
-    let mut rows = vec![head.line()];
-    for left in left {
-        let mut row = Row::new(ui, width);
-        row.gap(1)
-            .left(&left.intended.name, name_width(ui, width) - 1, Role::Muted)
-            .gap(2);
-        row.text(&format!("{}: ", left.intended.host), Role::Muted);
-        match &left.state {
-            LeftState::Intended => row.text("may be there", Role::Warn),
-            LeftState::Found(found) => row.text(found, Role::Text),
-            LeftState::Kept(why) => row.text(&format!("kept: {why}"), Role::Warn),
-            LeftState::Undone => &mut row,
-        };
-        rows.push(row.line());
-    }
-    rows
+fn told(ui: Ui<'_>, row: &mut Row<'_>, sample: &Sample, name: usize) {
+    let step = sample.step.as_ref();
+    let step = step.and_then(|step| ui.session.step_view(step));
+    let by = step.map_or(items::source(sample), |step| step.planned.name.as_str());
+    let bytes = Bytes(sample.value.max(0.0) as u64);
+    row.left(&sample.name, name, Role::Text)
+        .gap(2)
+        .right(&format::bytes(bytes), 8, Role::Accent)
+        .gap(1)
+        .text(by, Role::Muted);
 }

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::super::keys::{self, Action};
-use super::super::model::{Entry, Layer, Purpose};
+use super::super::model::{Entry, Layer, Purpose, Screen};
 use super::super::text;
 use super::super::theme::Role;
 use super::super::view::Ui;
@@ -71,6 +71,9 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
         };
         if bind.action == Action::Help {
             help = Some((name, label));
+        } else if bind.action == Action::Compare && ui.session.end.is_some() {
+            // After the last run, this is what one came for.
+            shown.insert(0, (name, label));
         } else {
             shown.push((name, label));
         }
@@ -97,6 +100,9 @@ fn label(ui: Ui<'_>, bind: &keys::Bind) -> String {
     let replay = ui.model.replay.as_ref();
     match bind.action {
         Action::Pause if ui.session.is_paused() => "go on",
+        Action::Compare if ui.session.end.is_some() && ui.model.screen == Screen::Watching => {
+            "what came out"
+        }
         Action::Hold if replay.is_some_and(|replay| replay.paused) => "go on",
         _ => bind.bar,
     }

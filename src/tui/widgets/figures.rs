@@ -1,9 +1,11 @@
 //! What is said of a row of figures wherever it is shown.
 
+use crate::report::{Scale, counted};
 use crate::session::{Row as Figures, Series};
 
+use super::super::signs;
+use super::super::text;
 use super::super::theme::Role;
-use super::super::{format, signs};
 use super::row::Row;
 
 /// Lowest to highest.
@@ -11,47 +13,64 @@ pub(crate) fn range(series: &Series) -> String {
     let low = series.min().or(series.published_min);
     let high = series.max().or(series.published_max);
     match (low, high) {
-        (Some(low), Some(high)) => format::range(low, high, series.resolution),
+        (Some(low), Some(high)) => Scale::of(series).range(low, high),
         _ => String::new(),
     }
 }
 
-/// How many runs count, of how many that have ended; and those that go on, whose values are shown
-/// already.
+/// The median, or what is printed for it, with its clock's error.
+pub(crate) fn median(series: &Series) -> String {
+    let median = series.median().or(series.published);
+    median.map_or_else(
+        || "·".to_owned(),
+        |median| Scale::of(series).with_error(median),
+    )
+}
+
+/// How many runs count, of how many.
 pub(crate) fn count(row: &Figures) -> String {
-    let good = row.states.iter().filter(|state| state.is_good()).count();
-    let ended = if good == row.states.len() {
-        good.to_string()
-    } else {
-        format!("{good} of {}", row.states.len())
-    };
-    match going(row) {
-        0 => ended,
-        more => format!("{ended}+{more}"),
-    }
+    counted(row)
 }
 
-/// How many runs go on.
-fn going(row: &Figures) -> usize {
-    row.runs.len().saturating_sub(row.states.len())
-}
+/// Runs that have a sign each; of more, those that are alike are counted.
+const SIGNS: usize = 8;
 
-/// A sign a run, in their order; what failed stays in sight.
+/// A sign a run, in their order, `✓✓✗✓`; of many `9✓ 1✗ 4✓`. What failed stays in sight.
 pub(crate) fn states(row: &mut Row<'_>, figures: &Figures) {
-    for state in &figures.states {
-        let sign = signs::of_end(*state);
-        row.text(sign.glyph, sign.role);
-    }
-    for _ in 0..going(figures) {
-        row.text(signs::RUNNING.glyph, signs::RUNNING.role);
+    for (text, role) in signs(figures) {
+        row.text(&text, role);
     }
 }
 
-/// How many runs are proved, and of what share.
-pub(crate) fn proved(row: &mut Row<'_>, figures: &Figures) {
-    if figures.of > 0 {
-        let all = figures.matched == figures.of;
-        let says = format!("proved {} of {}", figures.matched, figures.of);
-        row.whole(&says, if all { Role::Ok } else { Role::Error });
+/// Cells that these take.
+pub(crate) fn states_width(figures: &Figures) -> usize {
+    let all = signs(figures);
+    all.iter().map(|(text, _)| text::width(text)).sum()
+}
+
+fn signs(figures: &Figures) -> Vec<(String, Role)> {
+    let is_long = figures.outcomes.len() > SIGNS;
+    let alike = figures.outcomes.chunk_by(|one, next| one == next);
+    alike
+        .enumerate()
+        .filter_map(|(at, some)| {
+            let sign = signs::of_outcome(*some.first()?);
+            let text = if is_long {
+                let gap = if at > 0 { " " } else { "" };
+                format!("{gap}{}{}", some.len(), sign.glyph)
+            } else {
+                sign.glyph.repeat(some.len())
+            };
+            Some((text, sign.role))
+        })
+        .collect()
+}
+
+/// How many runs are proved, of how many.
+pub(crate) fn proofs(figures: &Figures) -> (String, Role) {
+    match (figures.matched, figures.of) {
+        (_, 0) => (String::new(), Role::Muted),
+        (held, all) if held == all => (format!("✓ {held}/{all}"), Role::Ok),
+        (held, all) => (format!("✗ {held}/{all}"), Role::Error),
     }
 }

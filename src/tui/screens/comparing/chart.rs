@@ -1,186 +1,124 @@
-//! Medians, and ranges as bars on one logarithmic axis.
+//! Medians, and ranges as bars: every method and every time on one axis.
 
 use ratatui::text::Line;
 
-use crate::session::Series;
+use crate::report::Time;
+use crate::session::{Row as Figures, Series};
 
-use super::super::super::format;
 use super::super::super::text;
 use super::super::super::theme::Role;
-use super::super::super::times::Time;
 use super::super::super::view::Ui;
-use super::super::super::widgets::figures::{proved, states};
+use super::super::super::widgets::figures::{count, median, proofs, states, states_width};
 use super::super::super::widgets::row::Row;
-use super::{name, name_width};
+use super::Shown;
+use super::axis::Axis;
 
-/// Cells for a median with its error.
-const MEDIAN: usize = 11;
-/// A bar that is shorter says nothing.
-const LEAST: usize = 12;
+/// Cells of signs of runs at most.
+const SIGNS: usize = 14;
 
-pub(super) fn lines(ui: Ui<'_>, time: &Time, width: usize) -> Vec<Line<'static>> {
-    let front = name_width(ui, width) + 2 + MEDIAN + 2;
-    let rows = &ui.tally.rows;
-    let signs = rows
+/// Where the columns stand.
+struct Columns {
+    name: usize,
+    median: usize,
+    /// How many runs count, and how many are proved.
+    count: usize,
+    proofs: usize,
+    bar: usize,
+    /// Signs of runs, where one of them did not end well.
+    signs: usize,
+    width: usize,
+}
+
+pub(super) fn lines(ui: Ui<'_>, shown: &Shown, times: &[Time], width: usize) -> Vec<Line<'static>> {
+    let rows = &shown.compared.rows;
+    let is_odd = |row: &Figures| row.outcomes.iter().any(|outcome| !outcome.counts());
+    let signs = if rows.iter().any(is_odd) {
+        let most = rows.iter().map(states_width).max();
+        most.unwrap_or_default().min(SIGNS) + 1
+    } else {
+        0
+    };
+    let indent = usize::from(times.len() > 1) * 2;
+    let name = shown.name_width(width) + indent;
+    let all: Vec<&Series> = times
         .iter()
-        .map(|row| row.states.len())
-        .max()
-        .unwrap_or_default();
-    let cells = width.saturating_sub(front + signs + 16);
-    let of = |at| time.of(ui.tally, at).map(|column| &column.series);
-    let all: Vec<&Series> = (0..rows.len()).filter_map(of).collect();
-    let axis = axis(&all, cells);
-    let mut lines: Vec<Line<'static>> = rows
-        .iter()
-        .enumerate()
-        .map(|(at, figures)| {
-            let mut row = Row::new(ui, width);
-            row.left(&name(ui, figures), name_width(ui, width), Role::Text)
-                .gap(2);
-            let series = of(at);
-            row.right(&median(series), MEDIAN, Role::Accent).gap(2);
-            if let Some(axis) = &axis {
-                let bar = series.map_or_else(String::new, |series| axis.bar(series));
-                row.left(&bar, cells, Role::Gauge);
-            }
-            row.gap(1);
-            states(&mut row, figures);
-            row.to(front + axis.as_ref().map_or(0, |_| cells) + 1 + signs);
-            proved(&mut row, figures);
-            row.line()
-        })
+        .flat_map(|time| (0..rows.len()).filter_map(|row| time.of(rows, row)))
+        .map(|column| &column.series)
         .collect();
-    if let Some(axis) = axis {
-        let mut row = Row::new(ui, width);
-        row.gap(front).text(&axis.scale(), Role::Muted);
-        lines.push(row.line());
+    let widest = |texts: &mut dyn Iterator<Item = String>, title: &str| {
+        let cells = texts.map(|text| text::width(&text)).max();
+        cells.unwrap_or_default().max(title.len())
+    };
+    let median = widest(&mut all.iter().map(|series| median(series)), "median");
+    let count = widest(&mut rows.iter().map(count), "n");
+    let proofs = widest(&mut rows.iter().map(|row| proofs(row).0), "proved");
+    let taken = name + 2 + median + 2 + 1 + count + 2 + proofs + signs;
+    let columns = Columns {
+        name,
+        median,
+        count,
+        proofs,
+        bar: width.saturating_sub(taken),
+        signs,
+        width,
+    };
+    let axis = Axis::of(&all, columns.bar);
+    let mut lines = vec![head(ui, &columns, axis.as_ref())];
+    for time in times {
+        if times.len() > 1 {
+            let mut row = Row::new(ui, width);
+            row.text(&time.name(), Role::Title);
+            lines.push(row.line());
+        }
+        for at in &shown.order {
+            // A series that has no such time is no method that lacks it.
+            let column = time.of(rows, *at);
+            if let (Some(figures), Some(column)) = (rows.get(*at), column) {
+                let name = format!("{:indent$}{}", "", shown.compared.name(figures));
+                let of = (name.as_str(), figures, &column.series);
+                lines.push(line(ui, &columns, axis.as_ref(), of));
+            }
+        }
     }
     lines
 }
 
-fn median(series: Option<&Series>) -> String {
-    let known = series.and_then(|series| {
-        let median = series.median().or(series.published)?;
-        Some(format::figure_with_error(median, series.resolution))
-    });
-    known.unwrap_or_else(|| "·".to_owned())
+fn head(ui: Ui<'_>, columns: &Columns, axis: Option<&Axis>) -> Line<'static> {
+    let mut row = Row::new(ui, columns.width);
+    row.left("seconds", columns.name, Role::Muted)
+        .gap(2)
+        .right("median", columns.median, Role::Muted)
+        .gap(2);
+    if let Some(axis) = axis {
+        row.left(&axis.scale(), columns.bar, Role::Muted).gap(1);
+    }
+    row.right("n", columns.count, Role::Muted)
+        .gap(2)
+        .left("proved", columns.proofs, Role::Muted);
+    row.line()
 }
 
-/// Places on a logarithmic axis: a ratio is the same distance everywhere.
-struct Axis {
-    low: f64,
-    high: f64,
-    cells: usize,
-}
-
-/// The axis that holds every range; none where there is nothing to draw, or no room.
-fn axis(all: &[&Series], cells: usize) -> Option<Axis> {
-    let all = || all.iter().copied();
-    // What a clock cannot tell from nothing has no place on a logarithmic axis but its resolution.
-    let least = |series: &Series| Some(series.min()?.max(series.resolution).max(1e-3));
-    let low = all().filter_map(least).reduce(f64::min)?;
-    let high = all().filter_map(Series::max).reduce(f64::max)?;
-    (cells >= LEAST && high.is_finite()).then(|| Axis {
-        low: low * 0.9,
-        high: high.max(low * 1.5) * 1.1,
-        cells,
-    })
-}
-
-impl Axis {
-    fn place(&self, value: f64) -> usize {
-        let last = self.cells.saturating_sub(1) as f64;
-        let share = (value.max(self.low) / self.low).ln() / (self.high / self.low).ln();
-        (share.clamp(0.0, 1.0) * last).round() as usize
+fn line(
+    ui: Ui<'_>,
+    columns: &Columns,
+    axis: Option<&Axis>,
+    (name, figures, series): (&str, &Figures, &Series),
+) -> Line<'static> {
+    let mut row = Row::new(ui, columns.width);
+    row.left(name, columns.name, Role::Text)
+        .gap(2)
+        .right(&median(series), columns.median, Role::Accent)
+        .gap(2);
+    if let Some(axis) = axis {
+        row.left(&axis.bar(series), columns.bar, Role::Gauge).gap(1);
     }
-
-    /// `├──●──┤`, from the lowest over the median to the highest.
-    fn bar(&self, series: &Series) -> String {
-        let (Some(low), Some(median), Some(high)) = (series.min(), series.median(), series.max())
-        else {
-            return String::new();
-        };
-        let (from, at, to) = (self.place(low), self.place(median), self.place(high));
-        (0..=to)
-            .map(|cell| match cell {
-                cell if cell == at => '●',
-                cell if cell == from => '├',
-                cell if cell == to => '┤',
-                cell if cell > from => '─',
-                _ => ' ',
-            })
-            .collect()
+    let (proved, role) = proofs(figures);
+    row.right(&count(figures), columns.count, Role::Text)
+        .gap(2)
+        .left(&proved, columns.proofs, role);
+    if columns.signs > 0 {
+        row.gap(1);
+        states(&mut row, figures);
     }
-
-    /// Round figures under the axis, as many as do not touch.
-    fn scale(&self) -> String {
-        let mut line = String::new();
-        let round = (-3..7).flat_map(|power| [1.0, 2.0, 5.0].map(|step| step * 10_f64.powi(power)));
-        for value in round.filter(|value| *value >= self.low && *value <= self.high) {
-            let at = self.place(value);
-            let taken = text::width(&line);
-            let label = if value < 1.0 {
-                format!("{value:.3}")
-            } else {
-                format!("{value:.0}")
-            };
-            let label = if value < 1.0 {
-                label.trim_end_matches('0')
-            } else {
-                &label
-            };
-            if (taken == 0 || at > taken) && at + label.len() <= self.cells {
-                line.push_str(&" ".repeat(at.saturating_sub(taken)));
-                line.push_str(label);
-            }
-        }
-        line
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bar_reaches_from_the_lowest_to_the_highest() {
-        let axis = Axis {
-            low: 1.0,
-            high: 100.0,
-            cells: 21,
-        };
-        let series = Series {
-            values: vec![1.0, 10.0, 100.0],
-            ..Series::default()
-        };
-        assert_eq!(axis.bar(&series), "├─────────●─────────┤");
-        let one = Series {
-            values: vec![10.0],
-            ..Series::default()
-        };
-        assert_eq!(axis.bar(&one), "          ●");
-        assert_eq!(axis.bar(&Series::default()), "");
-    }
-
-    #[test]
-    fn round_figures_stand_under_the_axis() {
-        let axis = Axis {
-            low: 0.9,
-            high: 130.0,
-            cells: 44,
-        };
-        assert_eq!(
-            axis.scale().split_whitespace().collect::<Vec<_>>(),
-            ["1", "2", "5", "10", "20", "50", "100"]
-        );
-        let axis = Axis {
-            low: 0.004,
-            high: 0.06,
-            cells: 44,
-        };
-        assert_eq!(
-            axis.scale().split_whitespace().collect::<Vec<_>>(),
-            ["0.005", "0.01", "0.02", "0.05"]
-        );
-    }
+    row.line()
 }

@@ -1,5 +1,7 @@
-//! What came out: one time as ranges on one axis, what may be said, and the whole table.
+//! What was compared and what came out: in a sentence, as ranges on one axis, in what may be said of
+//! every two, and in one table.
 
+mod axis;
 mod chart;
 mod sentences;
 mod table;
@@ -8,34 +10,98 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use crate::session::{Row as Figures, Session, Tally};
+use crate::report::{Comparison, Overview, Time, main_times, overview, times};
+use crate::session::{Session, Tally};
 
 use super::super::format;
 use super::super::layout;
 use super::super::model::Model;
 use super::super::text;
-use super::super::theme::Role;
-use super::super::times::{label, times};
 use super::super::view::{Titles, Ui};
-use super::super::widgets::row::Row;
+
+/// What is put beside one another, and in which order.
+pub(in super::super) struct Shown {
+    compared: Comparison,
+    pub overview: Overview,
+    /// The rows, by their places.
+    order: Vec<usize>,
+    /// The time that it is about first.
+    pub times: Vec<Time>,
+}
+
+impl Shown {
+    pub fn of(model: &Model, session: &Session, tally: Tally) -> Self {
+        let compared = Comparison::new(tally, &[session]);
+        let overview = overview(&compared);
+        let order = overview.order(&compared, model.comparing.sort.as_ref());
+        let mut times = times(&compared.rows);
+        times.retain(|time| {
+            let mut rows = 0..compared.rows.len();
+            rows.any(|row| {
+                let column = time.of(&compared.rows, row);
+                column.is_some_and(|column| column.series.is_known())
+            })
+        });
+        let main = main_times(&compared);
+        times.sort_by_key(|time| {
+            let place = main.iter().position(|title| title == time.title());
+            place.unwrap_or(usize::MAX)
+        });
+        Self {
+            compared,
+            overview,
+            order,
+            times,
+        }
+    }
+
+    /// Views to go through: all times together, where there are several, then each.
+    pub fn views(&self) -> usize {
+        match self.times.len() {
+            0 | 1 => 1,
+            n => n + 1,
+        }
+    }
+
+    /// The times of a view.
+    fn times_of(&self, view: usize) -> &[Time] {
+        if self.views() == 1 || view == 0 {
+            return &self.times;
+        }
+        self.times.get(view - 1..view).unwrap_or(&self.times)
+    }
+
+    /// Cells of the longest name, within what is left to it.
+    fn name_width(&self, width: usize) -> usize {
+        let names = self.compared.rows.iter().map(|row| self.compared.name(row));
+        let widest = names.map(|name| text::width(&name)).max();
+        widest.unwrap_or_default().clamp(8, (width / 3).max(8))
+    }
+}
 
 /// Draws it.
 pub(in super::super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
-    let times = times(ui.tally);
-    let at = ui.model.comparing.time.min(times.len().saturating_sub(1));
-    let title = match times.get(at) {
-        Some(time) => format!("Comparison · {}, seconds", time.name()),
-        None => "Comparison".to_owned(),
+    let shown = Shown::of(ui.model, ui.session, ui.tally.clone());
+    let comparing = &ui.model.comparing;
+    let view = comparing.time.min(shown.views() - 1);
+    let title = match shown.times_of(view) {
+        [] => "Comparison".to_owned(),
+        [time] => format!("Comparison · {}, seconds", time.name()),
+        _ => "Comparison · all times, seconds".to_owned(),
     };
-    let right = match times.len() {
-        0 | 1 => String::new(),
-        all => format!("time {} of {all}, Tab for the next", at + 1),
-    };
-    let rows = lines(ui, usize::from(area.width.saturating_sub(2)));
-    let scroll = ui.model.comparing.scroll;
+    let sorted = comparing.sort.as_ref().map(|sort| {
+        let way = if sort.falls {
+            "highest first"
+        } else {
+            "lowest first"
+        };
+        format!("sorted by {}, {way}", sort.column)
+    });
+    let rows = lines(ui, &shown, usize::from(area.width.saturating_sub(2)));
+    let scroll = comparing.scroll;
     let titles = Titles {
         left: &title,
-        right: &right,
+        right: &sorted.unwrap_or_default(),
         foot: &format::below(rows.len(), layout::inner_height(area) + scroll),
     };
     let inner = ui.pane(area, buffer, true, titles);
@@ -45,50 +111,30 @@ pub(in super::super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
 /// How many rows it has.
 pub(in super::super) fn rows(model: &Model, session: &Session) -> usize {
     let tally = Tally::of(session);
+    let shown = Shown::of(model, session, tally.clone());
     let ui = Ui {
         model,
         session,
         tally: &tally,
     };
-    lines(
-        ui,
-        usize::from(layout::screen(model).width.saturating_sub(2)),
-    )
-    .len()
+    let width = usize::from(layout::screen(model).width.saturating_sub(2));
+    lines(ui, &shown, width).len()
 }
 
-fn lines(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
-    let times = times(ui.tally);
-    let at = ui.model.comparing.time.min(times.len().saturating_sub(1));
-    let Some(time) = times.get(at) else {
-        let mut row = Row::new(ui, width);
-        row.text("Nothing has been measured yet.", Role::Muted);
-        return vec![row.line()];
-    };
-    let mut rows = chart::lines(ui, time, width);
-    rows.push(Line::default());
-    rows.extend(sentences::verdicts(ui, time, width));
-    rows.extend(sentences::same_disk(ui, width));
-    rows.extend(sentences::proofs(ui, width));
-    rows.push(Line::default());
-    rows.extend(table::lines(ui, &times, width));
-    rows.extend(sentences::remarks(ui, width));
-    rows
-}
-
-/// The name of a row among all: with its host where there are several.
-fn name(ui: Ui<'_>, row: &Figures) -> String {
-    let several = ui.tally.rows.iter().any(|other| other.host != row.host);
-    let name = label(ui.tally, row);
-    if several {
-        format!("{} {name}", row.host)
-    } else {
-        name
+fn lines(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static>> {
+    let mut rows = sentences::headline(ui, shown, width);
+    if shown.times.is_empty() {
+        rows.extend(sentences::remarks(ui, shown, width));
+        return rows;
     }
-}
-
-fn name_width(ui: Ui<'_>, width: usize) -> usize {
-    let rows = ui.tally.rows.iter();
-    let widest = rows.map(|row| text::width(&name(ui, row))).max();
-    widest.unwrap_or_default().clamp(8, (width / 3).max(8))
+    let view = ui.model.comparing.time.min(shown.views() - 1);
+    let times = shown.times_of(view);
+    rows.push(Line::default());
+    rows.extend(chart::lines(ui, shown, times, width));
+    rows.push(Line::default());
+    rows.extend(sentences::verdicts(ui, shown, times, width));
+    rows.push(Line::default());
+    rows.extend(table::lines(ui, shown, width));
+    rows.extend(sentences::remarks(ui, shown, width));
+    rows
 }

@@ -1,120 +1,124 @@
-//! Every value of every time of every method.
+//! One row a method: its times, bytes and proofs. The name stays where columns go sideways.
 
 use ratatui::text::Line;
 
-use crate::session::Series;
+use crate::report::{Cell, Sort};
 
-use super::super::super::format;
 use super::super::super::text;
 use super::super::super::theme::Role;
-use super::super::super::times::Time;
 use super::super::super::view::Ui;
-use super::super::super::widgets::figures::{count, range};
 use super::super::super::widgets::row::Row;
-use super::{name, name_width};
+use super::Shown;
 
-pub(super) fn lines(ui: Ui<'_>, times: &[Time], width: usize) -> Vec<Line<'static>> {
-    let spaces = ui
-        .tally
-        .rows
+/// Blanks between columns.
+const GAP: usize = 2;
+/// Cells between the name and the first column: for a sign that there are columns before.
+const FRONT: usize = 3;
+/// Cells of a column at most.
+const MOST: usize = 26;
+
+pub(super) fn lines(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static>> {
+    let overview = &shown.overview;
+    let sort = ui.model.comparing.sort.as_ref();
+    let titles: Vec<String> = overview
+        .columns
         .iter()
-        .flat_map(|row| &row.space)
-        .map(Series::title);
-    let titles = times.iter().map(Time::name).chain(spaces);
-    let widest = titles
-        .map(|title| text::width(&title))
-        .max()
-        .unwrap_or_default();
-    let columns = Columns {
-        name: name_width(ui, width),
-        time: widest.clamp(8, 22),
+        .map(|name| title(name, sort))
+        .collect();
+    let widths: Vec<usize> = titles
+        .iter()
+        .enumerate()
+        .map(|(at, title)| {
+            let cells = overview.rows.iter().filter_map(|row| row.get(at));
+            let cells = cells.map(|cell| text::width(&text::clean(&cell.text)));
+            cells
+                .max()
+                .unwrap_or_default()
+                .max(text::width(title))
+                .min(MOST)
+        })
+        .collect();
+    let name = shown
+        .name_width(width)
+        .max(titles.first().map_or(0, |title| text::width(title)));
+    // The first column that is shown, and how many fit from it on.
+    let last = widths.len().saturating_sub(1);
+    let left = 1 + ui.model.comparing.left.min(last.saturating_sub(1));
+    let mut room = width.saturating_sub(name + FRONT + 1);
+    let fits = |cells: &&usize| {
+        let need = **cells + GAP;
+        let fits = need <= room;
+        room = room.saturating_sub(need);
+        fits
     };
+    let count = widths.iter().skip(left).take_while(fits).count().max(1);
+    let columns = || left..(left + count).min(widths.len());
+    let more = (left > 1, left + count < widths.len());
+    let mut lines = Vec::new();
     let mut head = Row::new(ui, width);
-    head.left("", columns.name, Role::Muted)
-        .gap(2)
-        .left("", columns.time, Role::Muted);
-    head.right("median", 11, Role::Muted)
-        .right("min–max", 14, Role::Muted);
-    head.right("n", 8, Role::Muted)
-        .gap(2)
-        .text("values, in the order of the runs", Role::Muted);
-    let mut rows = vec![head.line()];
-    for figures in &ui.tally.rows {
-        let mut title = name(ui, figures);
-        let mut n = count(figures);
-        for (series, clock) in figures
-            .times
-            .iter()
-            .map(|column| (&column.series, column.stated.then_some(column.clock)))
-            .chain(figures.space.iter().map(|series| (series, None)))
-        {
-            let mut row = columns.row(ui, width, &title, series, &n);
-            if let Some(clock) = clock {
-                row.whole(&format!("{clock} clock"), Role::Muted);
-            }
-            rows.push(row.line());
-            title = String::new();
-            n = String::new();
-        }
+    let name_title = titles.first().map_or("", String::as_str);
+    head.left(name_title, name, title_role(0, shown, sort))
+        .text(if more.0 { " < " } else { "   " }, Role::Key);
+    for at in columns() {
+        let (title, cells) = (
+            titles.get(at).map_or("", String::as_str),
+            width_of(&widths, at),
+        );
+        head.right(title, cells, title_role(at, shown, sort))
+            .gap(GAP);
     }
-    rows
+    if more.1 {
+        head.text(">", Role::Key);
+    }
+    lines.push(head.line());
+    for row in shown.order.iter().filter_map(|at| overview.rows.get(*at)) {
+        let mut line = Row::new(ui, width);
+        let label = row.first().map_or("", |cell| cell.text.as_str());
+        line.left(label, name, Role::Text).gap(FRONT);
+        for at in columns() {
+            let cells = width_of(&widths, at);
+            match row.get(at) {
+                Some(cell) if !cell.text.is_empty() => {
+                    line.right(&cell.text, cells, role(cell, overview.columns.get(at)));
+                }
+                _ => {
+                    line.right("·", cells, Role::Pending);
+                }
+            }
+            line.gap(GAP);
+        }
+        lines.push(line.line());
+    }
+    lines
 }
 
-struct Columns {
-    name: usize,
-    time: usize,
+fn width_of(widths: &[usize], at: usize) -> usize {
+    widths.get(at).copied().unwrap_or_default()
 }
 
-impl Columns {
-    fn row<'a>(&self, ui: Ui<'a>, width: usize, title: &str, series: &Series, n: &str) -> Row<'a> {
-        let mut row = Row::new(ui, width);
-        let is_time = series.unit == "s";
-        let shown = |value: f64| {
-            if is_time {
-                format::figure(value, series.resolution)
-            } else {
-                format::value(value, &series.unit, series.resolution)
-            }
-        };
-        let median = series.median().or(series.published).map(|median| {
-            if is_time {
-                format::figure_with_error(median, series.resolution)
-            } else {
-                shown(median)
-            }
-        });
-        let n = if n.is_empty() {
-            series.n().to_string()
-        } else {
-            n.to_owned()
-        };
-        let range = if is_time {
-            range(series)
-        } else {
-            String::new()
-        };
-        let values: Vec<String> = series.values.iter().map(|value| shown(*value)).collect();
-        row.left(title, self.name, Role::Text)
-            .gap(2)
-            .left(&series.title(), self.time, Role::Text)
-            .right(&median.unwrap_or_else(|| "·".to_owned()), 11, Role::Accent)
-            .right(&range, 14, Role::Text)
-            .right(&n, 8, Role::Text)
-            .gap(2)
-            .text(
-                &listed(&values, if is_time { " " } else { "  " }),
-                Role::Text,
-            );
-        row
+/// Its name, and where rows are sorted by it, in which way.
+fn title(name: &str, sort: Option<&Sort>) -> String {
+    match sort {
+        Some(sort) if sort.column == name => {
+            format!("{name} {}", if sort.falls { "v" } else { "^" })
+        }
+        _ => name.to_owned(),
     }
 }
 
-/// Every value; those that are all alike once, with how many they are.
-fn listed(values: &[String], gap: &str) -> String {
-    match values {
-        [first, .., _] if values.iter().all(|value| value == first) => {
-            format!("{} × {first}", values.len())
-        }
-        _ => values.join(gap),
+fn title_role(at: usize, shown: &Shown, sort: Option<&Sort>) -> Role {
+    let name = shown.overview.columns.get(at);
+    match sort {
+        Some(sort) if Some(&sort.column) == name => Role::Accent,
+        _ => Role::Muted,
+    }
+}
+
+/// What is not proved in full is not shown like what is.
+fn role(cell: &Cell, column: Option<&String>) -> Role {
+    match column.map(String::as_str) {
+        Some("verified") if cell.figure.is_some_and(|share| share >= 1.0) => Role::Ok,
+        Some("verified") => Role::Error,
+        _ => Role::Text,
     }
 }

@@ -2,109 +2,111 @@
 
 use ratatui::text::Line;
 
-use crate::session::Series;
+use crate::report::{Time, conditions};
+use crate::session::{Row as Figures, TimeColumn};
 
+use super::super::super::text;
 use super::super::super::theme::Role;
-use super::super::super::times::{Time, label};
+use super::super::super::times::label;
 use super::super::super::view::Ui;
-use super::super::super::{format, text};
-use super::super::figures::{count, range, states};
+use super::super::figures::{count, median, range, states, states_width};
 use super::super::row::Row;
+use super::values::{self, Token};
 
-/// How much of a series a column shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Detail {
-    /// Median, range and every value where they are few.
-    All,
-    /// Median, and every value where they are few, else the range.
-    Values,
-    /// Median and range.
-    Range,
-    /// Median.
-    Median,
-}
-
-/// So many values stand in a row at most.
-const FEW: usize = 5;
 /// Cells for how many runs counted.
 const COUNT: usize = 7;
-/// Signs of runs that are shown at most.
-const SIGNS: usize = 12;
+/// Cells of signs of runs at most.
+const SIGNS: usize = 14;
+/// Cells of the conditions at most.
+const CONDITIONS: usize = 12;
 /// Blanks between columns.
 const GAP: usize = 2;
+/// Fewer cells than these show hardly a value beside how many there are.
+const LEAST: usize = 14;
+
+/// The conditions of all rows, where these are the same.
+pub(super) fn shared_conditions(rows: &[Figures]) -> Option<String> {
+    let mut all = rows.iter().map(conditions);
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
+}
 
 /// A series as text.
 struct Cell {
     median: String,
     range: String,
-    /// Empty where they are many, or one.
-    values: String,
+    values: Vec<Token>,
 }
 
 impl Cell {
-    fn of(series: &Series) -> Self {
-        let median = match (series.median(), series.published) {
-            (Some(median), _) => format::figure_with_error(median, series.resolution),
-            (None, Some(printed)) => format::figure(printed, series.resolution),
-            (None, None) => "·".to_owned(),
-        };
-        let (mut range, mut values) = (String::new(), String::new());
-        if series.n() > 1 {
-            range = self::range(series);
-            if series.n() <= FEW {
-                let value = |value: &f64| format::figure(*value, series.resolution);
-                let all: Vec<_> = series.values.iter().map(value).collect();
-                values = all.join(" ");
-            }
-        }
+    fn of(figures: &Figures, column: &TimeColumn) -> Self {
+        let series = &column.series;
         Self {
-            median,
-            range,
-            values,
+            median: median(series),
+            range: if series.n() == 1 {
+                String::new()
+            } else {
+                range(series)
+            },
+            values: values::tokens(figures, column),
         }
-    }
-
-    /// What stands beside the median.
-    fn rest(&self, detail: Detail) -> String {
-        match detail {
-            Detail::All if !self.values.is_empty() => format!("{}  ({})", self.range, self.values),
-            Detail::Values if !self.values.is_empty() => self.values.clone(),
-            Detail::All | Detail::Values | Detail::Range => self.range.clone(),
-            Detail::Median => String::new(),
-        }
-    }
-
-    fn width(&self, detail: Detail) -> usize {
-        let rest = text::width(&self.rest(detail));
-        text::width(&self.median) + if rest > 0 { rest + GAP } else { 0 }
     }
 }
 
-/// A time, and its text in each row.
+/// A time, its text in each row, and the cells of each part of it.
 struct Column {
     name: String,
     cells: Vec<Option<Cell>>,
-    width: usize,
+    median: usize,
+    range: usize,
+    values: usize,
 }
 
 impl Column {
+    /// With its median alone.
     fn of(ui: Ui<'_>, time: &Time) -> Self {
-        let rows = 0..ui.tally.rows.len();
-        let cell = |row| Some(Cell::of(&time.of(ui.tally, row)?.series));
+        let rows = &ui.tally.rows;
+        let cell = |(at, figures): (usize, &Figures)| Some(Cell::of(figures, time.of(rows, at)?));
+        let cells: Vec<Option<Cell>> = rows.iter().enumerate().map(cell).collect();
+        let widest = cells.iter().flatten().map(|cell| text::width(&cell.median));
+        let name = time.name();
         Self {
-            name: time.name(),
-            cells: rows.map(cell).collect(),
-            width: 0,
+            median: widest
+                .max()
+                .unwrap_or_default()
+                .max(text::width(&name).min(12)),
+            name,
+            cells,
+            range: 0,
+            values: 0,
         }
     }
 
-    fn fit(&self, detail: Detail) -> usize {
-        let cells = self.cells.iter().flatten();
-        let widest = cells
-            .map(|cell| cell.width(detail))
-            .max()
-            .unwrap_or_default();
-        widest.max(text::width(&self.name).min(14))
+    fn width(&self) -> usize {
+        let part = |cells: usize| if cells > 0 { cells + GAP } else { 0 };
+        self.median + part(self.range) + part(self.values)
+    }
+
+    /// Takes what more it can use of so many cells; gives what is left.
+    fn grow(&mut self, room: usize) -> usize {
+        let mut room = room;
+        let widest = |of: &dyn Fn(&Cell) -> usize| self.cells.iter().flatten().map(of).max();
+        let range = widest(&|cell| text::width(&cell.range)).unwrap_or_default();
+        let values = widest(&|cell| match cell.values.as_slice() {
+            // One good value is its median.
+            [one] if one.words.is_empty() => 0,
+            all => values::width(all),
+        });
+        let values = values.unwrap_or_default();
+        if range > 0 && range + GAP <= room {
+            self.range = range;
+            room -= range + GAP;
+        }
+        if values > 0 && room >= values.min(LEAST) + GAP {
+            self.values = values.min(room - GAP);
+            room -= self.values + GAP;
+        }
+        room
     }
 }
 
@@ -114,9 +116,10 @@ pub(super) struct Table<'a> {
     columns: Vec<Column>,
     /// Times that have no column, at either side.
     hidden: (usize, usize),
-    detail: Detail,
     labels: Vec<String>,
+    conditions: Vec<String>,
     name: usize,
+    condition: usize,
     width: usize,
 }
 
@@ -125,43 +128,42 @@ impl<'a> Table<'a> {
     pub fn of(ui: Ui<'a>, times: &[Time], width: usize) -> Self {
         let (_, first) = ui.model.watching.median;
         let first = first.min(times.len().saturating_sub(1));
-        let labels: Vec<_> = ui
-            .tally
-            .rows
-            .iter()
-            .map(|row| label(ui.tally, row))
-            .collect();
-        let widest = labels.iter().map(|label| text::width(label)).max();
-        let name = widest.unwrap_or_default().clamp(8, (width / 3).max(8));
-        let signs = ui.tally.rows.iter().map(|row| row.runs.len()).max();
-        let room = width.saturating_sub(name + COUNT + signs.unwrap_or_default().min(SIGNS) + 1);
-        let times = times.get(first..).unwrap_or_default();
-        let mut columns: Vec<Column> = times.iter().map(|time| Column::of(ui, time)).collect();
-        let need = |detail| {
-            columns
-                .iter()
-                .map(|column| column.fit(detail) + GAP)
-                .sum::<usize>()
+        let rows = &ui.tally.rows;
+        let labels: Vec<String> = rows.iter().map(|row| label(ui.tally, row)).collect();
+        let conditions: Vec<String> = rows.iter().map(conditions).collect();
+        let widest = |all: &[String]| all.iter().map(|text| text::width(text)).max();
+        let name = widest(&labels).unwrap_or_default();
+        let name = name.clamp(8, (width / 3).max(8));
+        let condition = match shared_conditions(rows) {
+            // Said once, in the title.
+            Some(_) => 0,
+            None if width < 60 => 0,
+            None => widest(&conditions).unwrap_or_default().min(CONDITIONS),
         };
-        let detail = [Detail::All, Detail::Values, Detail::Range]
-            .into_iter()
-            .find(|detail| need(*detail) <= room)
-            .unwrap_or(Detail::Median);
-        let mut taken = 0;
-        for column in &mut columns {
-            column.width = column.fit(detail);
+        let signs = rows.iter().map(states_width).max();
+        let end = COUNT + signs.unwrap_or_default().min(SIGNS) + 1;
+        let front = name + if condition > 0 { condition + 1 } else { 0 };
+        let mut room = width.saturating_sub(front + end);
+        let mut columns = Vec::new();
+        for time in times.get(first..).unwrap_or_default() {
+            let column = Column::of(ui, time);
+            if column.width() + GAP > room && !columns.is_empty() {
+                break;
+            }
+            room = room.saturating_sub(column.width() + GAP);
+            columns.push(column);
         }
-        columns.retain(|column| {
-            taken += column.width + GAP;
-            taken <= room
-        });
+        for column in &mut columns {
+            room = column.grow(room);
+        }
         Self {
             ui,
-            hidden: (first, times.len() - columns.len()),
+            hidden: (first, times.len().saturating_sub(first + columns.len())),
             columns,
-            detail,
             labels,
+            conditions,
             name,
+            condition,
             width,
         }
     }
@@ -176,8 +178,11 @@ impl<'a> Table<'a> {
             (left, right) => format!("< +{left} +{right} >"),
         };
         row.left(&more, self.name, Role::Muted);
+        if self.condition > 0 {
+            row.gap(self.condition + 1);
+        }
         for column in &self.columns {
-            row.gap(GAP).left(&column.name, column.width, Role::Muted);
+            row.gap(GAP).left(&column.name, column.width(), Role::Muted);
         }
         row.gap(1).right("n", COUNT - 1, Role::Muted);
         row.line()
@@ -194,19 +199,29 @@ impl<'a> Table<'a> {
         let mut row = Row::new(self.ui, self.width);
         let label = self.labels.get(at).map_or("", String::as_str);
         row.left(label, self.name, Role::Text);
+        if self.condition > 0 {
+            let condition = self.conditions.get(at).map_or("", String::as_str);
+            row.gap(1).left(condition, self.condition, Role::Info);
+        }
         for column in &self.columns {
             row.gap(GAP);
             let start = row.width();
             match column.cells.get(at).and_then(Option::as_ref) {
                 Some(cell) => {
-                    row.text(&cell.median, Role::Accent);
-                    row.whole(&cell.rest(self.detail), Role::Text);
+                    row.left(&cell.median, column.median, Role::Accent);
+                    if column.range > 0 {
+                        row.gap(GAP).left(&cell.range, column.range, Role::Text);
+                    }
+                    if column.values > 0 {
+                        row.gap(GAP);
+                        values::draw(&mut row, &cell.values, column.values);
+                    }
                 }
                 None => {
                     row.text("·", Role::Pending);
                 }
             }
-            row.to(start + column.width);
+            row.to(start + column.width());
         }
         if let Some(figures) = self.ui.tally.rows.get(at) {
             row.gap(1)

@@ -5,10 +5,11 @@ use std::ops::Range;
 use ratatui::text::Line;
 
 use crate::event::{EndState, Phase};
-use crate::session::{RunView, StepView, median};
+use crate::session::{RunView, Series, StepView};
 
+use super::super::super::signs;
 use super::super::super::theme::Role;
-use super::super::super::{format, signs};
+use super::super::figures::range;
 use super::List;
 
 /// So few have a row each.
@@ -32,21 +33,23 @@ pub(super) fn of(run: &RunView, at: usize, cursor: Option<usize>) -> Option<Rang
 
 impl List<'_> {
     /// One row for several.
-    pub(super) fn folded(&self, range: Range<usize>, phase: Option<Phase>) -> Line<'static> {
-        let steps = self.run.steps.get(range).unwrap_or_default();
+    pub(super) fn folded(&self, steps: Range<usize>, phase: Option<Phase>) -> Line<'static> {
+        let steps = self.run.steps.get(steps).unwrap_or_default();
         let name = steps.first().map_or("", |step| step.planned.name.as_str());
         let ends = || steps.iter().filter_map(|step| step.end.as_ref());
-        let seconds: Vec<f64> = ends().filter_map(|end| end.seconds).collect();
-        let resolution = ends().map(|end| end.resolution).fold(0.0, f64::max);
+        let series = Series {
+            unit: "s".to_owned(),
+            values: ends().filter_map(|end| end.seconds).collect(),
+            resolution: ends().map(|end| end.resolution).fold(0.0, f64::max),
+            ..Series::default()
+        };
         let sign = signs::of_end(EndState::Ok);
         let mut row = self.head(sign, phase, &format!("{name} ×{}", steps.len()), Role::Text);
-        let middle = median(&seconds).map(|median| self.took(median, resolution));
+        let middle = series.median();
+        let middle = middle.map(|middle| self.took(middle, series.resolution));
         row.right(&middle.unwrap_or_default(), self.seconds, Role::Text);
-        let low = seconds.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = seconds.iter().copied().fold(0.0, f64::max);
-        if !seconds.is_empty() {
-            let range = format::range(low, high, resolution);
-            row.whole(&format!("median of {range} s"), Role::Muted);
+        if series.n() > 0 {
+            row.whole(&format!("median of {} s", range(&series)), Role::Muted);
         }
         row.line()
     }

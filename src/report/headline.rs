@@ -1,0 +1,260 @@
+//! What was compared and what came out, in a sentence or two for someone who has never seen it.
+//! It says nothing that the verdicts do not.
+
+mod came_out;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::event::{EndState, Phase};
+use crate::session::{Outcome, Row, Series};
+
+use super::comparison::Comparison;
+use super::figures::{Scale, trim};
+use super::words::listed;
+use came_out::CameOut;
+
+/// Names that a sentence lists; more are counted.
+const MOST_NAMES: usize = 4;
+
+/// The whole of it.
+#[must_use]
+pub fn headline(compared: &Comparison) -> String {
+    if compared.rows.is_empty() {
+        return "No run has begun.".to_owned();
+    }
+    let mut sentences = Vec::new();
+    let times = main_times(compared);
+    sentences.push(if times.is_empty() {
+        format!("{}: nothing has been measured yet.", subject(compared))
+    } else {
+        format!("{}: {}.", subject(compared), outcomes(compared, &times))
+    });
+    sentences.extend(proofs(compared));
+    sentences.extend(ends(compared));
+    let all = sentences.join(" ");
+    if is_said_first(compared) {
+        return all;
+    }
+    format!(
+        "So far, after {} of {} runs: {all}",
+        compared.over, compared.planned
+    )
+}
+
+// What goes on is told to be so in front of all.
+fn is_said_first(compared: &Comparison) -> bool {
+    compared.is_over || compared.planned == 0
+}
+
+/// The times that a comparison is about: that of bringing back, which most rows have, then those
+/// of rows that bring back in another way. Where nothing is brought back, the first time.
+#[must_use]
+pub fn main_times(compared: &Comparison) -> Vec<String> {
+    let brings_back = |series: &Series| {
+        series.phase == Some(Phase::Restore)
+            || series.phase.is_none() && ["restore", "rollback"].contains(&series.name.as_str())
+    };
+    let of_row = |row: &Row, of: &dyn Fn(&Series) -> bool| -> Vec<String> {
+        let known = row.times.iter().map(|time| &time.series);
+        let known = known.filter(|series| series.is_known() && of(series));
+        known.map(Series::title).collect()
+    };
+    let mut left: Vec<Vec<String>> = compared
+        .rows
+        .iter()
+        .map(|row| of_row(row, &brings_back))
+        .filter(|titles| !titles.is_empty())
+        .collect();
+    let mut all = Vec::new();
+    while let Some(title) = most_of(&left) {
+        left.retain(|titles| !titles.contains(&title));
+        all.push(title);
+    }
+    if all.is_empty() {
+        let rows = compared.rows.iter();
+        all.extend(rows.flat_map(|row| of_row(row, &|_| true)).next());
+    }
+    all
+}
+
+// The title that most rows have; of several the first.
+fn most_of(rows: &[Vec<String>]) -> Option<String> {
+    let count = |title: &String| rows.iter().filter(|titles| titles.contains(title)).count();
+    let all = rows.iter().flatten();
+    // The last one of the highest is taken, so from the end.
+    let all: Vec<&String> = all.collect();
+    all.into_iter()
+        .rev()
+        .max_by_key(|title| count(title))
+        .cloned()
+}
+
+// `3 ways to bring back 1 GiB on local, 4 times each`.
+fn subject(compared: &Comparison) -> String {
+    let rows = &compared.rows;
+    let ways: BTreeSet<_> = rows
+        .iter()
+        .map(|row| (&row.method, &row.settings))
+        .collect();
+    let ways = match ways.len() {
+        1 if is_said_first(compared) => "One way".to_owned(),
+        1 => "one way".to_owned(),
+        n => format!("{n} ways"),
+    };
+    let everything: Vec<usize> = (0..rows.len()).collect();
+    let hosts: Vec<String> = compared
+        .hosts(&everything)
+        .into_iter()
+        .filter(|host| !host.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let on = match hosts.len() {
+        0 => String::new(),
+        n if n <= MOST_NAMES => format!(" on {}", listed(&hosts)),
+        n => format!(" on {n} hosts"),
+    };
+    format!("{ways} to bring back {}{on}, {}", what(rows), times(rows))
+}
+
+fn what(rows: &[Row]) -> String {
+    let sizes = rows
+        .iter()
+        .flat_map(|row| row.subject_bytes.iter().copied());
+    let sizes: BTreeSet<u64> = sizes.collect();
+    if let (Some(low), Some(high)) = (sizes.first(), sizes.last()) {
+        return bytes(*low, *high);
+    }
+    let subjects: BTreeSet<String> = rows.iter().map(|row| row.subject.to_string()).collect();
+    match subjects.first() {
+        Some(one) if subjects.len() == 1 && one != ":" => one.clone(),
+        _ => "what they protect".to_owned(),
+    }
+}
+
+// `1 GiB`, `0.5–1 GiB`.
+fn bytes(low: u64, high: u64) -> String {
+    let scale = Scale::of(&Series {
+        unit: "B".to_owned(),
+        values: vec![high as f64],
+        ..Series::default()
+    });
+    let short = |bytes: u64| trim(bytes as f64 / scale.divisor(), 2);
+    let (low, high) = (short(low), short(high));
+    if low == high {
+        format!("{high} {}", scale.unit())
+    } else {
+        format!("{low}–{high} {}", scale.unit())
+    }
+}
+
+fn times(rows: &[Row]) -> String {
+    let counts: BTreeSet<usize> = rows.iter().map(|row| row.runs.len()).collect();
+    let times = |n: usize| match n {
+        0 => "not once".to_owned(),
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{n} times"),
+    };
+    match (counts.first(), counts.last()) {
+        (Some(low), Some(high)) if low == high => format!("{} each", times(*low)),
+        (Some(low), Some(high)) => format!("{low} to {high} times"),
+        _ => "not once".to_owned(),
+    }
+}
+
+// What came out on each machine: between machines nothing is said, nor between times.
+fn outcomes(compared: &Comparison, times: &[String]) -> String {
+    let machines = compared.machines();
+    if machines.len() > MOST_NAMES {
+        return format!("{} machines, each by itself below", machines.len());
+    }
+    let of_machine = |rows: &Vec<usize>| {
+        let all = times.iter().map(|time| CameOut::of(compared, rows, time));
+        let mut says: Vec<String> = all.filter_map(|out| out.says()).collect();
+        if says.is_empty() {
+            says.push(format!("no {} counts yet", listed(times)));
+        }
+        let says = says.join(", ");
+        if machines.len() == 1 {
+            return says;
+        }
+        let hosts = compared.hosts(rows).into_iter();
+        let hosts: Vec<String> = hosts.map(str::to_owned).collect();
+        format!("on {} {says}", listed(&hosts))
+    };
+    let all: Vec<String> = machines.iter().map(of_machine).collect();
+    let apart = match times {
+        [_, _, ..] => format!("; {} are not the same and not compared", listed(times)),
+        _ => String::new(),
+    };
+    format!("{}{apart}", all.join("; "))
+}
+
+// Each run once: it may have a part in several series.
+fn proofs(compared: &Comparison) -> Option<String> {
+    let mut all: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+    let mut by = BTreeSet::new();
+    for row in &compared.rows {
+        if row.of == 0 {
+            continue;
+        }
+        if !row.by.is_empty() {
+            by.insert(row.by.as_str());
+        }
+        for ((run, outcome), proof) in row.runs.iter().zip(&row.outcomes).zip(&row.proofs) {
+            if outcome.is_over() || proof.is_some() {
+                let key = (row.session.as_str(), run.as_str());
+                all.insert(key, *proof == Some(true));
+            }
+        }
+    }
+    let held = all.values().filter(|held| **held).count();
+    let by: Vec<String> = by.into_iter().map(str::to_owned).collect();
+    let by = if by.is_empty() {
+        String::new()
+    } else {
+        format!(" by {}", listed(&by))
+    };
+    match (held, all.len()) {
+        (_, 0) if compared.over > 0 => Some("Nothing proves what came back.".to_owned()),
+        (_, 0) => None,
+        (1, 1) => Some(format!("What came back is proved{by}.")),
+        (held, all) if held == all => {
+            Some(format!("What came back is proved{by} in all {all} runs."))
+        }
+        (held, all) => Some(format!(
+            "What came back is proved{by} in {held} of {all} runs."
+        )),
+    }
+}
+
+// `1 run failed, 2 were stopped`.
+fn ends(compared: &Comparison) -> Option<String> {
+    let mut all: BTreeMap<(&str, &str), Outcome> = BTreeMap::new();
+    for row in &compared.rows {
+        for (run, outcome) in row.runs.iter().zip(&row.outcomes) {
+            all.insert((row.session.as_str(), run.as_str()), *outcome);
+        }
+    }
+    let count = |end: EndState| {
+        all.values()
+            .filter(|one| **one == Outcome::Ended(end))
+            .count()
+    };
+    let parts: Vec<String> = [
+        (EndState::Failed, "failed"),
+        (EndState::Stopped, "stopped"),
+        (EndState::Lost, "lost"),
+    ]
+    .into_iter()
+    .filter_map(|(end, word)| match count(end) {
+        0 => None,
+        1 => Some(format!("1 run {word}")),
+        n => Some(format!("{n} runs {word}")),
+    })
+    .collect();
+    (!parts.is_empty()).then(|| format!("{}, out of the medians.", listed(&parts)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! What came out of one time on one machine, in half a sentence.
+
+use crate::session::{Says, Series};
+
+use super::super::comparison::Comparison;
+use super::super::figures::Scale;
+use super::super::words::listed;
+use super::MOST_NAMES;
+
+/// Values that each side needs before ranges may be told apart.
+const SOME: usize = 3;
+
+/// The rows of a machine that have the time.
+pub(super) struct CameOut<'a> {
+    compared: &'a Comparison,
+    time: &'a str,
+    /// Their places, the shortest median first.
+    rows: Vec<(usize, &'a Series)>,
+}
+
+/// What may be said of one row beside another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Faster,
+    Slower,
+    Apart,
+    Alike,
+    NotComparable,
+}
+
+impl<'a> CameOut<'a> {
+    pub fn of(compared: &'a Comparison, rows: &[usize], time: &'a str) -> Self {
+        let measured = |at: &usize| {
+            let row = compared.rows.get(*at)?;
+            let mut columns = row.times.iter().map(|column| &column.series);
+            let series = columns.find(|series| series.title() == time && series.n() > 0)?;
+            Some((*at, series))
+        };
+        let mut rows: Vec<(usize, &Series)> = rows.iter().filter_map(measured).collect();
+        rows.sort_by(|(_, a), (_, b)| median(a).total_cmp(&median(b)));
+        Self {
+            compared,
+            time,
+            rows,
+        }
+    }
+
+    /// Nothing where no row has a value that counts.
+    pub fn says(&self) -> Option<String> {
+        match self.rows.as_slice() {
+            [] => None,
+            [(at, series)] => Some(self.alone(*at, series)),
+            _ => Some(self.beside_one_another()),
+        }
+    }
+
+    fn beside_one_another(&self) -> String {
+        let time = self.time;
+        let is_slower = |at: &usize| {
+            let mut all = self.places();
+            all.any(|other| self.beside(other, *at) == Beside::Faster)
+        };
+        let (rest, front): (Vec<usize>, Vec<usize>) = self.places().partition(is_slower);
+        if rest.is_empty() {
+            return self.undecided();
+        }
+        let is_faster = |fast: &usize| {
+            let mut slow = rest.iter();
+            slow.all(|slow| self.beside(*fast, *slow) == Beside::Faster)
+        };
+        match front.as_slice() {
+            [first] if is_faster(first) => {
+                let next = rest.first().map_or(String::new(), |next| {
+                    format!(", next {} with {}", self.name(*next), self.range(*next))
+                });
+                let (name, range) = (self.name(*first), self.range(*first));
+                format!("{name} was the fastest in {time} ({range}{next})")
+            }
+            front if front.iter().all(is_faster) => {
+                let alike = self.are(front, Beside::Alike);
+                let between = if alike {
+                    ", no difference shown between them"
+                } else {
+                    ""
+                };
+                let (front, rest) = (self.names(front), self.names(&rest));
+                format!("{front} were faster in {time} than {rest}{between}")
+            }
+            _ => self.some_faster(),
+        }
+    }
+
+    // No row is faster than another.
+    fn undecided(&self) -> String {
+        let time = self.time;
+        let all: Vec<usize> = self.places().collect();
+        let lowest = self.rows.iter().map(|(_, series)| series.n()).min();
+        let lowest = lowest.unwrap_or_default();
+        if self.are(&all, Beside::NotComparable) {
+            return format!("they may not be compared in {time}, see why below");
+        }
+        if lowest < SOME {
+            let few = if lowest == 1 {
+                "one value each is"
+            } else {
+                "two values each are"
+            };
+            return format!("{few} too few to tell them apart in {time}");
+        }
+        if self.are(&all, Beside::Alike) {
+            return format!("no difference in {time} shown");
+        }
+        if let Some((first, others)) = all.split_first()
+            && others
+                .iter()
+                .all(|other| self.beside(*first, *other) == Beside::Apart)
+        {
+            let name = self.name(*first);
+            return format!(
+                "{name} had the shortest {time}, apart from all others, but n = {lowest} is too \
+                 few to call it faster"
+            );
+        }
+        format!("none is shown to be faster in {time}, see below")
+    }
+
+    // Some are faster than some, but not all of them than all others.
+    fn some_faster(&self) -> String {
+        let pairs = self
+            .places()
+            .flat_map(|a| self.places().map(move |b| (a, b)));
+        let faster: Vec<(usize, usize)> = pairs
+            .filter(|(a, b)| self.beside(*a, *b) == Beside::Faster)
+            .collect();
+        let first = faster.first().map_or(String::new(), |(fast, slow)| {
+            let (fast, slow) = (self.name(*fast), self.name(*slow));
+            format!("{fast} was faster in {} than {slow}", self.time)
+        });
+        match faster.len() {
+            0 | 1 => format!("{first}, no other difference is shown"),
+            _ => format!("{first}, more below"),
+        }
+    }
+
+    fn alone(&self, at: usize, series: &Series) -> String {
+        let n = match series.n() {
+            1 => "one value".to_owned(),
+            n => format!("median of {n}, {}", self.range(at)),
+        };
+        let took = Scale::of(series).full(median(series));
+        format!("{} took {took} in {} ({n})", self.name(at), self.time)
+    }
+
+    fn places(&self) -> impl Iterator<Item = usize> {
+        self.rows.iter().map(|(at, _)| *at)
+    }
+
+    fn name(&self, at: usize) -> String {
+        let row = self.compared.rows.get(at);
+        row.map_or(String::new(), |row| self.compared.way(row))
+    }
+
+    fn names(&self, all: &[usize]) -> String {
+        if all.len() > MOST_NAMES {
+            return format!("{} others", all.len());
+        }
+        listed(&all.iter().map(|at| self.name(*at)).collect::<Vec<_>>())
+    }
+
+    fn range(&self, at: usize) -> String {
+        let found = self.rows.iter().find(|(row, _)| *row == at);
+        let range = found.and_then(|(_, series)| {
+            let (low, high) = (series.min()?, series.max()?);
+            let error = match series.resolution {
+                r if r >= 1.0 => format!(" ±{r:.0}"),
+                _ => String::new(),
+            };
+            Some(format!("{}{error} s", Scale::of(series).range(low, high)))
+        });
+        range.unwrap_or_default()
+    }
+
+    /// Whether this may be said of every two of some rows.
+    fn are(&self, all: &[usize], what: Beside) -> bool {
+        let mut pairs = all
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| all.iter().skip(at + 1).map(move |other| (*one, *other)));
+        pairs.all(|(one, other)| self.beside(one, other) == what)
+    }
+
+    fn beside(&self, a: usize, b: usize) -> Beside {
+        let is_time = |row: usize, column: usize| {
+            let row = self.compared.rows.get(row);
+            let column = row.and_then(|row| row.times.get(column));
+            column.is_some_and(|column| column.series.title() == self.time)
+        };
+        let mut all = self.compared.verdicts.iter();
+        let verdict = all.find(|verdict| {
+            let pair = (verdict.a, verdict.b);
+            (pair == (a, b) || pair == (b, a)) && is_time(verdict.a, verdict.column_a)
+        });
+        let Some(verdict) = verdict else {
+            return Beside::NotComparable;
+        };
+        match &verdict.says {
+            Says::Faster if verdict.a == a => Beside::Faster,
+            Says::Slower if verdict.b == a => Beside::Faster,
+            Says::Faster | Says::Slower => Beside::Slower,
+            Says::Apart { .. } => Beside::Apart,
+            Says::NoDifference => Beside::Alike,
+            Says::NotComparable(_) => Beside::NotComparable,
+        }
+    }
+}
+
+fn median(series: &Series) -> f64 {
+    series.median().unwrap_or_default()
+}
