@@ -5,16 +5,40 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use etcetera::base_strategy::{BaseStrategy, Xdg};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
+mod keys;
+
+pub use keys::KeyChange;
+
 /// What the operator configured.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Name of the theme.
     pub theme: Option<String>,
     /// Settings of hosts, by the name that is typed.
     pub host: BTreeMap<String, HostConfig>,
+    /// Whether the dashboard takes the mouse.
+    pub mouse: bool,
+    /// Keys of the operator's own.
+    #[serde(skip)]
+    pub key_changes: Vec<KeyChange>,
+    /// They are read with their lines, apart from this.
+    keys: IgnoredAny,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            theme: None,
+            host: BTreeMap::new(),
+            mouse: true,
+            key_changes: Vec::new(),
+            keys: IgnoredAny,
+        }
+    }
 }
 
 /// Settings of one host.
@@ -57,6 +81,8 @@ pub struct Paths {
     pub themes: PathBuf,
     /// Recordings.
     pub recordings: PathBuf,
+    /// What else is kept: logs that were saved where the current folder takes none.
+    pub state: PathBuf,
 }
 
 /// Why the configuration cannot be used.
@@ -99,6 +125,10 @@ impl Paths {
             methods: folder.join("methods"),
             themes: folder.join("themes"),
             recordings: xdg.data_dir().join("comeback").join("recordings"),
+            state: xdg
+                .state_dir()
+                .unwrap_or_else(|| xdg.data_dir())
+                .join("comeback"),
         })
     }
 }
@@ -122,14 +152,18 @@ impl Config {
                 });
             }
         };
-        let config: Self = toml::from_str(&text).map_err(|why: toml::de::Error| {
+        let mut config: Self = toml::from_str(&text).map_err(|why: toml::de::Error| {
             let at = why.span().map_or(0, |span| span.start);
-            let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
             ConfigError::Wrong {
                 file: file.clone(),
-                line,
+                line: line_of(&text, at),
                 why: why.message().replace('\n', "; "),
             }
+        })?;
+        config.key_changes = keys::read(&text).map_err(|(line, why)| ConfigError::Wrong {
+            file: file.clone(),
+            line,
+            why,
         })?;
         for (host, settings) in &config.host {
             if let Some(state) = settings
@@ -158,6 +192,11 @@ impl Config {
         let found = self.host.get(typed).or_else(|| self.host.get(bare));
         found.cloned().unwrap_or_default()
     }
+}
+
+/// The line of a byte, from 1.
+fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
 /// The name in `[user@]name[:port]`.

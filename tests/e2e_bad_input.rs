@@ -167,6 +167,27 @@ fn a_wrong_configuration_is_named_with_its_line() {
             .run(arguments)
             .assert_refused(2, &["config.toml:3:", "staet"]);
     }
+    for (keys, line, wanted) in [
+        ("[keys]\nstopp = \"x\"\n", 2, "no action is called stopp"),
+        ("[keys]\nstop = [\"Strg-X\"]\n", 2, "expected a character"),
+        (
+            "[keys]\nwrap = \"x\"\n\nstop = [\"X\", \"X\"]\n",
+            4,
+            "twice",
+        ),
+        (
+            "[keys.live]\nstop = [\"p\"]\n",
+            2,
+            "p is both stop and pause",
+        ),
+        ("[keys.dialog]\nback = []\n", 2, "no key left"),
+        ("\n[keys.nowhere]\nback = \"x\"\n", 3, "[keys.nowhere]"),
+        ("mouse = \"no\"\n", 1, "boolean"),
+    ] {
+        fs::write(&config, keys).unwrap();
+        let place = format!("config.toml:{line}:");
+        world.run(&["info"]).assert_refused(2, &[&place, wanted]);
+    }
     world
         .run(&["info", "--config", "absent.toml"])
         .assert_refused(2, &["absent.toml"]);

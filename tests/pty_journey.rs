@@ -128,6 +128,46 @@ fn stopping_undoes_everything() {
 }
 
 #[test]
+fn the_log_of_a_step_is_opened_and_saved_by_keys_of_ones_own() {
+    let home = home();
+    let config = home.path().join(".config/comeback/config.toml");
+    let keys = "mouse = false\n[keys]\nsave = [\"W\"]\n[keys.log]\nopen = [\"F2\"]\n";
+    std::fs::write(config, keys).unwrap();
+    let mut screen = Screen::start(home.path(), &[], &[], (80, 24));
+    pick(&mut screen, 1);
+    screen.wait("3 runs");
+    screen.keys("\r");
+    screen.wait("it waits in /var/tmp/comeback-cb-");
+    // F2
+    screen.keys("\x1bOQ");
+    screen.wait("│$ echo it waits in");
+    // Not only the command, but what it has printed.
+    screen.wait("following · 1 line ");
+    screen.keys("W");
+    screen.wait("Saved 1 line:");
+    let saved = std::fs::read_dir(home.path()).unwrap();
+    let saved: Vec<_> = saved
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("cb-"))
+        .collect();
+    assert_eq!(saved.len(), 1, "{saved:?}");
+    assert!(
+        saved[0].ends_with("-b-slow-1-wait-for-ever.log"),
+        "{saved:?}"
+    );
+    let text = std::fs::read_to_string(home.path().join(&saved[0])).unwrap();
+    assert!(text.contains("\n# $ echo it waits in") && text.contains("  it waits in /var/tmp"));
+    screen.keys("\x1b");
+    screen.until("all panes", |text| !text.contains("├───"));
+    screen.keys("x\x1b[C\r");
+    screen.wait("over: stopped");
+    screen.keys("q");
+    screen.end();
+    assert!(screen.is_restored() && !screen.raw().contains("?1000h"));
+    assert!(left(home.path()).is_empty(), "{:?}", left(home.path()));
+}
+
+#[test]
 fn a_signal_gives_the_terminal_back_and_undoes() {
     let home = home();
     let mut screen = Screen::start(home.path(), &[], &[("NO_COLOR", "1")], (80, 24));

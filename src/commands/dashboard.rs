@@ -44,6 +44,8 @@ pub(super) async fn dashboard(
         theme,
         zone: zone(),
         offer: None,
+        keys: context.keys.clone(),
+        mouse: context.config.mouse,
     };
     let feed = Feed::live(session, changes);
     let ended = tui::run(

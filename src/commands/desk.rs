@@ -17,6 +17,7 @@ use crate::event::{Act, ActKind, Asker, HostState, Sink, What};
 use crate::host::HostError;
 use crate::method::{Catalogue, Pick, Request};
 use crate::recording::Writer;
+use crate::report::Wanted;
 use crate::session::Session;
 use crate::tui::{Choice, Effect, HostOffer, Message, MethodOffer, Offer};
 
@@ -24,7 +25,7 @@ use super::board::Board;
 use super::live::Live;
 use super::offer::{self, Changed};
 use super::prepare::{self, Asked, Prepared};
-use super::{CommandError, Context, connect, output, run};
+use super::{CommandError, Context, connect, log_folders, output, run, save_log};
 
 /// How long a host may take to say what can run there.
 const WORKING_OUT: Duration = Duration::from_secs(30);
@@ -185,7 +186,12 @@ impl Desk {
             Effect::Resume => self.act(ActKind::Resume, String::new()),
             Effect::Marker(text) => self.act(ActKind::Marker, text),
             Effect::Confirm { ask, answer } => self.board.answered(&ask, answer),
-            Effect::Quit(_) | Effect::Replay(_) | Effect::Suspend => {}
+            Effect::Save(wanted) => self.save(wanted),
+            Effect::Quit(_)
+            | Effect::Replay(_)
+            | Effect::Suspend
+            | Effect::Copy(_)
+            | Effect::Mouse(_) => {}
         }
     }
 
@@ -337,6 +343,23 @@ impl Desk {
             offer.methods.extend(seat.methods.iter().cloned());
         }
         self.say(Message::Offer(Box::new(offer))).await;
+    }
+
+    /// Saves a log out of the session's recording.
+    fn save(&mut self, wanted: Wanted) {
+        let Some(file) = self.file.clone() else {
+            return;
+        };
+        if let Some(going) = &self.sitting {
+            going.live.flush();
+        }
+        let folders = log_folders(&self.context.paths);
+        let saved = save_log(file, wanted, folders);
+        let messages = self.messages.clone();
+        tokio::spawn(async move {
+            // The dashboard may have ended already.
+            let _ = messages.send(saved.await).await;
+        });
     }
 
     fn goes_on(&self) -> bool {

@@ -19,6 +19,7 @@ pub(super) fn info(context: &Context) -> Result<i32, CommandError> {
         ("methods", &paths.methods),
         ("themes", &paths.themes),
         ("recordings", &paths.recordings),
+        ("state", &paths.state),
     ] {
         let _ = writeln!(text, "{name:<14} {}{}", path.display(), there(path));
     }

@@ -40,6 +40,11 @@ impl Live {
         }
     }
 
+    /// Sees to it that a reader of the recording finds all that has happened.
+    pub fn flush(&self) {
+        self.writer.flush();
+    }
+
     /// Changes whenever something happened.
     pub fn pulse(&self) -> watch::Receiver<u64> {
         self.pulse.subscribe()

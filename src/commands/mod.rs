@@ -20,14 +20,18 @@ mod replay;
 mod report;
 mod run;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::spawn_blocking;
 
 use crate::cli::{Cli, Command};
-use crate::config::{Config, Paths};
+use crate::config::{Config, ConfigError, Paths};
 use crate::event::Asker;
 use crate::host::ssh;
+use crate::report::{Saved, Wanted, save};
+use crate::tui::{Change, Keymap, Message};
 
 use self::asking::Asking;
 use self::prompt::Prompt;
@@ -41,6 +45,8 @@ struct Context {
     pub config: Config,
     pub theme: Option<String>,
     pub color: crate::cli::Color,
+    /// What keys do in the dashboard.
+    pub keys: Keymap,
     /// Puts what is asked to the operator.
     pub asking: Arc<Asking>,
     /// How hosts are reached over SSH.
@@ -51,11 +57,13 @@ impl Context {
     fn new(cli: &Cli) -> Result<Self, CommandError> {
         let paths = Paths::new(cli.config.as_deref())?;
         let config = Config::load(&paths.config, cli.config.is_some())?;
+        let keys = keys(&paths, &config)?;
         let asking = Arc::new(Asking::through(Arc::new(Prompt::default())));
         let legacy = config.host.iter();
         Ok(Self {
             theme: cli.theme.clone().or_else(|| config.theme.clone()),
             color: cli.color,
+            keys,
             ssh: ssh::Config {
                 legacy: legacy
                     .map(|(name, host)| (name.clone(), host.legacy))
@@ -77,6 +85,42 @@ impl Context {
         context.asking = asking;
         context
     }
+}
+
+/// The table of keys with what the configuration changes in it.
+fn keys(paths: &Paths, config: &Config) -> Result<Keymap, ConfigError> {
+    let changes: Vec<Change<'_>> = config
+        .key_changes
+        .iter()
+        .map(|change| Change {
+            line: change.line,
+            context: change.context.as_deref(),
+            action: &change.action,
+            keys: &change.keys,
+        })
+        .collect();
+    Keymap::new(&changes).map_err(|why| ConfigError::Wrong {
+        file: paths.config.display().to_string(),
+        line: why.line,
+        why: why.why,
+    })
+}
+
+/// Where a saved log goes: here, or where this program keeps things.
+fn log_folders(paths: &Paths) -> Vec<PathBuf> {
+    let here = std::env::current_dir().ok();
+    here.into_iter().chain([paths.state.join("logs")]).collect()
+}
+
+/// Saves a log, and says where.
+async fn save_log(recording: PathBuf, wanted: Wanted, folders: Vec<PathBuf>) -> Message {
+    let saved = spawn_blocking(move || save(&recording, &wanted, &folders)).await;
+    Message::Say(match saved {
+        Ok(Ok(Saved { path, lines: 1 })) => format!("Saved 1 line: {}", path.display()),
+        Ok(Ok(Saved { path, lines })) => format!("Saved {lines} lines: {}", path.display()),
+        Ok(Err(why)) => format!("Not saved: {why}"),
+        Err(why) => format!("Not saved: {why}"),
+    })
 }
 
 /// Does this, unless the operator ends the program first: then nothing that was made is left,

@@ -1,5 +1,6 @@
 //! `comeback replay`
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,10 +9,11 @@ use tokio::sync::{mpsc, watch};
 use crate::cli::ReplayArgs;
 use crate::event::{Event, Nanos};
 use crate::recording::{Player, Reader, Seek};
+use crate::report::Wanted;
 use crate::session::Session;
-use crate::tui::{self, Channels, Effect, Feed, ReplayState, Start};
+use crate::tui::{self, Channels, Effect, Feed, Message, ReplayState, Start};
 
-use super::{CommandError, Context, dashboard, output, report};
+use super::{CommandError, Context, dashboard, log_folders, output, report, save_log};
 
 /// Replays a recording in the dashboard, or as text.
 pub(super) async fn replay(context: &Context, args: ReplayArgs) -> Result<i32, CommandError> {
@@ -46,19 +48,26 @@ pub(super) async fn replay(context: &Context, args: ReplayArgs) -> Result<i32, C
     let stage = Stage::new(events, args.speed, name, Arc::clone(&session));
     let feed = Feed::replay(session, stage.pulse.subscribe(), stage.state.subscribe());
     let (effects, wanted) = mpsc::channel(16);
-    let (_messages, none) = mpsc::channel(1);
-    let player = tokio::spawn(stage.play(wanted));
+    let (messages, says) = mpsc::channel(4);
+    let saver = Saver {
+        recording: args.file.clone(),
+        folders: log_folders(&context.paths),
+        messages,
+    };
+    let player = tokio::spawn(stage.play(wanted, saver));
     let start = Start {
         theme,
         zone: dashboard::zone(),
         offer: None,
+        keys: context.keys.clone(),
+        mouse: context.config.mouse,
     };
     let ended = tui::run(
         terminal,
         feed,
         start,
         Channels {
-            messages: none,
+            messages: says,
             effects,
         },
     )
@@ -66,6 +75,24 @@ pub(super) async fn replay(context: &Context, args: ReplayArgs) -> Result<i32, C
     player.abort();
     ended.map_err(|why| CommandError::Terminal(why.to_string()))?;
     Ok(0)
+}
+
+/// Saves logs out of the recording.
+struct Saver {
+    recording: PathBuf,
+    folders: Vec<PathBuf>,
+    messages: mpsc::Sender<Message>,
+}
+
+impl Saver {
+    fn save(&self, wanted: Wanted) {
+        let saved = save_log(self.recording.clone(), wanted, self.folders.clone());
+        let messages = self.messages.clone();
+        tokio::spawn(async move {
+            // The dashboard may have ended already.
+            let _ = messages.send(saved.await).await;
+        });
+    }
 }
 
 /// Plays events into a session.
@@ -106,7 +133,7 @@ impl Stage {
         });
     }
 
-    async fn play(mut self, mut wanted: mpsc::Receiver<Effect>) {
+    async fn play(mut self, mut wanted: mpsc::Receiver<Effect>, saver: Saver) {
         loop {
             let now = self.began.elapsed();
             let due = self.player.due(now);
@@ -130,6 +157,7 @@ impl Stage {
                 () = pause => {}
                 effect = wanted.recv() => match effect {
                     Some(Effect::Replay(to)) => self.steer(to),
+                    Some(Effect::Save(wanted)) => saver.save(wanted),
                     Some(_) => {}
                     None => return,
                 }

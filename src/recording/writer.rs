@@ -139,6 +139,12 @@ impl Writer {
         }
     }
 
+    /// Hands what was told so far to the operating system, so that a reader of the file finds it.
+    /// What goes wrong is for the next commit to tell.
+    pub fn flush(&self) {
+        self.shared.flush(&mut self.shared.lock());
+    }
+
     /// Returns when everything told so far is on disk.
     ///
     /// # Errors

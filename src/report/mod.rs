@@ -14,9 +14,11 @@ mod layout;
 mod markdown;
 mod overview;
 mod sheet;
+mod stamps;
 mod story;
 mod table;
 mod times;
+mod transcript;
 mod words;
 
 use std::fmt;
@@ -27,8 +29,10 @@ pub use comparison::Comparison;
 pub use figures::Scale;
 pub use headline::{headline, main_times};
 pub use overview::{Cell, Overview, Sort, overview};
+pub use stamps::{Stamped, Stamps};
 pub use story::story;
 pub use times::{Time, times};
+pub use transcript::{Saved, Wanted, save};
 pub use words::{
     Sentence, conditions, counted, fails_with, not_comparable, one_machine, proofs, said,
     same_disk, trust,

@@ -2,15 +2,13 @@
 
 mod pages;
 mod screen;
-mod search;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::event::{Bytes, Gap, LogChunk, Nanos, StepId, Stream};
 use pages::Pages;
-use screen::Screen;
-pub use search::Direction;
+pub use screen::Lines;
 
 /// Most bytes that all lines, their index and what is kept to make them may take.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -40,8 +38,8 @@ pub struct LogStore {
 #[derive(Clone)]
 struct Step {
     pages: Pages,
-    out: Screen,
-    err: Screen,
+    out: Lines,
+    err: Lines,
     dropped: u64,
     born: u64,
     /// What was counted for it in the store's `bytes`.
@@ -116,6 +114,21 @@ impl LogStore {
     #[must_use]
     pub fn line(&self, step: &StepId, at: usize) -> Option<LogLine<'_>> {
         self.steps.get(step)?.line(at)
+    }
+
+    /// How many of the lines that are kept will not change any more.
+    #[must_use]
+    pub fn finished(&self, step: &StepId) -> usize {
+        self.steps.get(step).map_or(0, |step| step.pages.len())
+    }
+
+    /// The lines of a step from line `at` on, with their numbers.
+    pub fn lines(&self, step: &StepId, at: usize) -> impl Iterator<Item = (usize, LogLine<'_>)> {
+        self.steps.get(step).into_iter().flat_map(move |step| {
+            let open =
+                (step.pages.len().max(at)..step.len()).filter_map(|at| Some((at, step.line(at)?)));
+            step.pages.lines(at).chain(open)
+        })
     }
 
     /// Bytes that the store takes.
@@ -196,8 +209,8 @@ impl Step {
     fn new(born: u64) -> Self {
         Self {
             pages: Pages::default(),
-            out: Screen::default(),
-            err: Screen::default(),
+            out: Lines::default(),
+            err: Lines::default(),
             dropped: 0,
             born,
             counted: 0,
@@ -252,7 +265,7 @@ impl Step {
     }
 }
 
-fn open_line(stream: Stream, screen: &Screen) -> Option<LogLine<'_>> {
+fn open_line(stream: Stream, screen: &Lines) -> Option<LogLine<'_>> {
     let (at, text) = screen.open()?;
     Some(LogLine { at, stream, text })
 }

@@ -26,7 +26,7 @@ use crate::event::{
 };
 
 pub use ledger::{Ledger, Left, LeftState};
-pub use log::{Direction, LogLine, LogStore, MOST_BYTES};
+pub use log::{Lines, LogLine, LogStore, MOST_BYTES};
 pub use pace::Pace;
 pub use pools::{PoolView, Pools};
 pub use series::{Counts, Series, median, range_holds_median};

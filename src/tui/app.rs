@@ -13,6 +13,7 @@ use crate::event::Nanos;
 use crate::session::Session;
 
 use super::input::Input;
+use super::keys::Keymap;
 use super::message::{Effect, Ended, Message, ReplayState};
 use super::model::{Model, is_active};
 use super::offer::Offer;
@@ -80,6 +81,10 @@ pub struct Start {
     pub zone: FixedOffset,
     /// What can be picked, where that is known already.
     pub offer: Option<Offer>,
+    /// What keys do.
+    pub keys: Keymap,
+    /// Whether the mouse is taken.
+    pub mouse: bool,
 }
 
 /// To and from the part that runs the session.
@@ -104,6 +109,10 @@ pub(super) trait Canvas {
     fn suspend(&mut self) -> io::Result<()>;
     /// Takes the terminal again.
     fn resume(&mut self) -> io::Result<()>;
+    /// Gives a text to the clipboard.
+    fn copy(&mut self, text: &str) -> io::Result<()>;
+    /// Takes the mouse, or leaves it to the terminal.
+    fn mouse(&mut self, on: bool) -> io::Result<()>;
     /// Returns when a part of the program has panicked.
     async fn panicked(&self);
 }
@@ -231,6 +240,7 @@ pub(super) async fn drive<C: Canvas>(
                 break;
             }
         }
+        board.tell_terminal()?;
         if board.is_suspending() {
             board.canvas.suspend()?;
             // Where nobody can put it back into the foreground, it is not stopped either.
@@ -255,8 +265,16 @@ pub(super) async fn drive<C: Canvas>(
 
 impl<C: Canvas> Dashboard<C> {
     fn new(canvas: C, feed: Feed, start: Start) -> io::Result<Self> {
-        let Start { theme, zone, offer } = start;
-        let model = Model::new(theme, canvas.size()?, zone);
+        let Start {
+            theme,
+            zone,
+            offer,
+            keys,
+            mouse,
+        } = start;
+        let mut model = Model::new(theme, canvas.size()?, zone);
+        model.keys = keys;
+        model.mouse = mouse;
         let now = Instant::now();
         let mut board = Self {
             canvas,
@@ -272,6 +290,7 @@ impl<C: Canvas> Dashboard<C> {
             tick: now + TICK,
             outbox: VecDeque::new(),
         };
+        board.canvas.mouse(mouse)?;
         if let Some(offer) = offer {
             board.take(Message::Offer(Box::new(offer)));
         }
@@ -299,6 +318,7 @@ impl<C: Canvas> Dashboard<C> {
     fn input(&mut self, input: Option<Input>) {
         match input {
             Some(Input::Key(key)) => self.take(Message::Key(key)),
+            Some(Input::Mouse(event)) => self.take(Message::Mouse(event)),
             Some(Input::Paste(text)) => self.take(Message::Paste(text)),
             Some(Input::Closed) | None => self.take(Message::Ended(Ended::HungUp)),
         }
@@ -354,6 +374,18 @@ impl<C: Canvas> Dashboard<C> {
             Err(why) if is_gone(&why) => Ok(Some(Ended::HungUp)),
             Err(why) => Err(why.into()),
         }
+    }
+
+    /// Does what concerns the terminal alone.
+    fn tell_terminal(&mut self) -> io::Result<()> {
+        for effect in std::mem::take(&mut self.outbox) {
+            match effect {
+                Effect::Copy(text) => self.canvas.copy(&text)?,
+                Effect::Mouse(on) => self.canvas.mouse(on)?,
+                other => self.outbox.push_back(other),
+            }
+        }
+        Ok(())
     }
 
     /// Whether the program is to go into the background.

@@ -4,6 +4,20 @@ use std::time::Duration;
 
 use crate::event::{Bytes, Nanos};
 
+/// A count, its digits in threes.
+#[must_use]
+pub fn many(n: u64) -> String {
+    let digits = n.to_string();
+    let mut all = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            all.push(',');
+        }
+        all.push(digit);
+    }
+    all
+}
+
 /// How many decimals a value of this size deserves, but never finer than its clock.
 fn decimals(value: f64, resolution: f64) -> usize {
     let by_size: usize = match value.abs() {

@@ -1,18 +1,24 @@
-//! Keys, read on a thread of their own.
+//! Keys and clicks, read on a thread of their own.
 
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use crossterm::event::{self, Event, KeyEvent};
+use crossterm::event::{self, Event, KeyEvent, MouseEvent};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::sync::mpsc;
+
+/// How long crossterm looks for more: it does not look at all where it may not wait. (Its other way
+/// to wait, without `use-dev-tty`, forgets a key that comes with a new size until the next one.)
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// What the terminal says.
 #[derive(Debug, Clone)]
 pub(super) enum Input {
     /// A key.
     Key(KeyEvent),
+    /// A click, or a turn of the wheel.
+    Mouse(MouseEvent),
     /// Pasted text.
     Paste(String),
     /// There is no terminal any more.
@@ -59,9 +65,10 @@ fn forward(keys: &mpsc::Sender<Input>, stopped: &UnixStream) -> std::ops::Contro
         if terminal.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
             return Break(());
         }
-        while let Ok(true) = event::poll(Duration::ZERO) {
+        while let Ok(true) = event::poll(MOMENT) {
             let input = match event::read() {
                 Ok(Event::Key(key)) => Input::Key(key),
+                Ok(Event::Mouse(mouse)) => Input::Mouse(mouse),
                 Ok(Event::Paste(text)) => Input::Paste(text),
                 // A new size is told by its signal.
                 Ok(_) => continue,

@@ -5,6 +5,8 @@ use tui_input::Input;
 use crate::event::AskId;
 
 use super::offer::{Choice, Named, Picked};
+use super::query::Syntax;
+use super::runlog::At;
 
 /// What lies over the screen.
 #[derive(Debug, Clone)]
@@ -15,10 +17,32 @@ pub enum Layer {
     Notes(usize),
     /// Settings of a method, and the one under the cursor.
     Settings(Picked, usize),
+    /// All that can be done here.
+    Palette(Palette),
+    /// A line of the log that is to be copied.
+    Copying(Copying),
     /// A question with choices.
     Dialog(Dialog),
     /// A line that is typed into.
     Entry(Box<Entry>),
+}
+
+/// All that can be done here, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Palette {
+    /// What was typed of a name.
+    pub input: Input,
+    /// The one under the cursor, among those that are shown.
+    pub at: usize,
+}
+
+/// A line of the log that is to be copied.
+#[derive(Debug, Clone, Copy)]
+pub struct Copying {
+    /// The line.
+    pub at: At,
+    /// Whether the end of the log was followed before.
+    pub followed: bool,
 }
 
 /// A question with choices.
@@ -70,7 +94,9 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
     /// Search the log.
-    Search,
+    Search(Syntax),
+    /// Show only some lines of the log.
+    FilterLog(Syntax),
     /// Show only methods with this text.
     Filter,
     /// A marker.

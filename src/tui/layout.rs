@@ -2,11 +2,14 @@
 //! happened.
 
 use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::widgets::Block;
 
+use crate::report::Stamps;
 use crate::session::{RunView, Session};
 
 use super::lanes;
 use super::model::{Figures, Model, Pane};
+use super::runlog;
 
 /// Smaller than this, nothing can be read.
 pub const LEAST: (u16, u16) = (40, 10);
@@ -273,27 +276,59 @@ pub struct Page {
     pub wrap: Option<usize>,
 }
 
+/// The parts of a log's pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogParts {
+    /// The command, where the log of its step is looked at alone; a line is drawn below it.
+    pub head: Option<Rect>,
+    /// The lines.
+    pub lines: Rect,
+}
+
+/// The parts of a log's pane. A command takes no more than a third of it.
+#[must_use]
+pub fn log_parts(model: &Model, area: Rect, run: Option<&RunView>) -> LogParts {
+    let inner = Block::bordered().inner(area);
+    let alone = run.and_then(|run| run.steps.get(model.watching.log.alone_in(run)?));
+    let Some(step) = alone.filter(|_| inner.height > 3) else {
+        return LogParts {
+            head: None,
+            lines: inner,
+        };
+    };
+    let need = runlog::command(step, usize::from(inner.width)).len();
+    let most = (inner.height / 3).max(1);
+    let height = u16::try_from(need).unwrap_or(u16::MAX).clamp(1, most);
+    let [head, _, lines] = Layout::vertical([
+        Constraint::Length(height),
+        Constraint::Length(1),
+        Constraint::Fill(1),
+    ])
+    .areas(inner);
+    LogParts {
+        head: Some(head),
+        lines,
+    }
+}
+
 /// The window over the log that has the keys.
 #[must_use]
 pub fn log_page(model: &Model, session: &Session) -> Page {
     let areas = watching(model, session);
     let area = areas.area(Pane::Log).unwrap_or_else(|| screen(model));
-    page_in(model, area)
+    page_in(model, log_parts(model, area, model.log_run(session)).lines)
 }
 
-/// The window over a log in an area.
+/// The window over a log whose lines have an area.
 #[must_use]
-pub fn page_in(model: &Model, area: Rect) -> Page {
-    let time = if model.watching.log.hide_times {
-        0
-    } else {
-        TIME
+pub fn page_in(model: &Model, lines: Rect) -> Page {
+    let time = match model.watching.log.times {
+        Stamps::Off => 0,
+        Stamps::OfDay | Stamps::SinceBegin | Stamps::SinceLast => TIME,
     };
-    let width = usize::from(area.width.saturating_sub(2))
-        .saturating_sub(time)
-        .max(1);
+    let width = usize::from(lines.width).saturating_sub(time).max(1);
     Page {
-        height: inner_height(area).max(1),
+        height: usize::from(lines.height).max(1),
         width,
         wrap: model.watching.log.wrap.then_some(width),
     }
@@ -378,6 +413,29 @@ pub fn overlay(model: &Model) -> Rect {
 #[must_use]
 pub fn overlay_height(model: &Model) -> usize {
     inner_height(overlay(model)).max(1)
+}
+
+/// The rows of the palette, below the line that is typed into.
+#[must_use]
+pub fn palette_rows(model: &Model) -> Rect {
+    let inner = Block::bordered().inner(overlay(model));
+    Rect {
+        y: inner.y + inner.height.min(1),
+        height: inner.height.saturating_sub(1),
+        ..inner
+    }
+}
+
+/// How many rows of the palette are seen.
+#[must_use]
+pub fn palette_list(model: &Model) -> usize {
+    usize::from(palette_rows(model).height).max(1)
+}
+
+/// The first row of a list that is seen, where the cursor's row is in sight.
+#[must_use]
+pub fn first(cursor: usize, height: usize) -> usize {
+    (cursor + 1).saturating_sub(height)
 }
 
 /// An area of this size in the middle of another.

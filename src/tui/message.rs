@@ -1,8 +1,9 @@
 //! What comes into the dashboard, and what goes out.
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::event::{Answer, AskId, Nanos, Question};
+use crate::report::Wanted;
 
 use super::offer::{Choice, Offer};
 
@@ -11,6 +12,8 @@ use super::offer::{Choice, Offer};
 pub enum Message {
     /// A key was pressed.
     Key(KeyEvent),
+    /// The mouse was clicked, or its wheel turned.
+    Mouse(MouseEvent),
     /// Text was pasted.
     Paste(String),
     /// The terminal has this many columns and rows now.
@@ -77,6 +80,12 @@ pub enum Effect {
     },
     /// For the player.
     Replay(Player),
+    /// Write a whole log to a file; answer where it is.
+    Save(Wanted),
+    /// Give a text to the terminal's clipboard. The loop does this itself.
+    Copy(String),
+    /// Take the mouse, or leave it to the terminal. The loop does this itself.
+    Mouse(bool),
     /// Put the program into the background. The loop does this itself; nobody else sees it.
     Suspend,
     /// The dashboard is over, and why.

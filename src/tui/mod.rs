@@ -5,8 +5,10 @@
 //! only when something has changed.
 
 mod app;
+mod clipboard;
 mod estimate;
 mod format;
+mod found;
 mod freeze;
 mod input;
 mod keys;
@@ -16,6 +18,7 @@ mod layout;
 mod message;
 mod model;
 mod offer;
+mod palette;
 mod query;
 mod runlog;
 mod screens;
@@ -33,7 +36,7 @@ mod widgets;
 mod tests;
 
 pub use app::{Channels, Feed, Start, run};
-pub use keys::{Action, Bind, Chord, Context, KEYS};
+pub use keys::{Action, Bind, Bound, Change, Chord, Context, KEYS, Keymap, KeysError};
 pub use message::{Effect, Ended, Message, Player, ReplayState};
 pub use model::Model;
 pub use offer::{

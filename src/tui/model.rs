@@ -5,16 +5,16 @@ use std::collections::{BTreeSet, VecDeque};
 use chrono::FixedOffset;
 
 use crate::event::{AskId, Nanos, Order, Question, RunId};
-use crate::report::Sort;
+use crate::report::{Sort, Stamps};
 use crate::session::{RunView, Session};
 
+use super::found::Found;
 use super::freeze::Frozen;
-use super::keys::Context;
+use super::keys::{Context, Keymap};
 use super::lanes;
-pub use super::layer::{Decision, Dialog, Entry, Layer, Purpose};
+pub use super::layer::{Copying, Decision, Dialog, Entry, Layer, Palette, Purpose};
 use super::message::ReplayState;
 use super::offer::{MethodOffer, Named, Offer, Picked};
-use super::query::Query;
 use super::runlog::At;
 use super::theme::Theme;
 
@@ -45,6 +45,10 @@ pub struct Model {
     pub replay: Option<ReplayState>,
     /// Said on the line at the bottom until the next key.
     pub say: Option<String>,
+    /// What keys do.
+    pub keys: Keymap,
+    /// Whether the mouse is ours, and not the terminal's.
+    pub mouse: bool,
     /// How far the operator went in ending the session.
     pub leave: Leave,
     /// The screen that stands still, where it does. [`Model::now`] stands still with it.
@@ -196,12 +200,40 @@ pub struct LogView {
     pub left: usize,
     /// Whether long lines are wrapped.
     pub wrap: bool,
-    /// Whether lines have no time in front.
-    pub hide_times: bool,
+    /// What stands in front of lines.
+    pub times: Stamps,
+    /// The one step whose log fills the screen.
+    pub alone: Option<Alone>,
     /// What is searched for.
-    pub query: Option<Query>,
+    pub search: Option<Found>,
+    /// Only lines that have this are shown.
+    pub filter: Option<Found>,
     /// The line that the search stands at, and of which run.
     pub hit: Option<(RunId, At)>,
+}
+
+/// A step whose log is looked at alone, and how to get back from there.
+#[derive(Debug, Clone)]
+pub struct Alone {
+    /// Its run.
+    pub run: RunId,
+    /// Its place in the run.
+    pub step: usize,
+    /// The pane that had the keys.
+    pub pane: Pane,
+    /// Whether that was shown alone.
+    pub zoom: bool,
+    /// Where the log stood.
+    pub top: Option<(RunId, At)>,
+}
+
+impl LogView {
+    /// The step of a run that is looked at alone.
+    #[must_use]
+    pub fn alone_in(&self, run: &RunView) -> Option<usize> {
+        let alone = self.alone.as_ref().filter(|alone| alone.run == run.run)?;
+        Some(alone.step).filter(|step| *step < run.steps.len())
+    }
 }
 
 /// The comparison.
@@ -234,6 +266,8 @@ impl Model {
             comparing: Comparing::default(),
             replay: None,
             say: None,
+            keys: Keymap::default(),
+            mouse: false,
             leave: Leave::No,
             frozen: None,
         }
@@ -242,7 +276,17 @@ impl Model {
     /// Where keys mean something now, the nearest first.
     #[must_use]
     pub fn contexts(&self, session: &Session) -> Vec<Context> {
-        match self.layers.last() {
+        self.contexts_in(session, self.layers.last())
+    }
+
+    /// The same, below what lies on top.
+    #[must_use]
+    pub fn contexts_below(&self, session: &Session) -> Vec<Context> {
+        self.contexts_in(session, self.layers.iter().rev().nth(1))
+    }
+
+    fn contexts_in(&self, session: &Session, layer: Option<&Layer>) -> Vec<Context> {
+        match layer {
             Some(Layer::Help(_) | Layer::Notes(_)) => {
                 vec![Context::Overlay, Context::Lists, Context::Always]
             }
@@ -254,6 +298,8 @@ impl Model {
                     Context::Always,
                 ]
             }
+            Some(Layer::Palette(_)) => vec![Context::Palette, Context::Always],
+            Some(Layer::Copying(_)) => vec![Context::Copying, Context::Lists, Context::Always],
             Some(Layer::Dialog(_)) => vec![Context::Dialog, Context::Always],
             Some(Layer::Entry(_)) => vec![Context::Entry, Context::Always],
             None => {
@@ -270,10 +316,22 @@ impl Model {
                 vec![Context::Methods, Context::Picking]
             }
             Screen::Picking => vec![Context::Picking],
-            Screen::Watching if self.replay.is_some() => vec![Context::Replay, Context::Watching],
-            Screen::Watching if is_active(session) => vec![Context::Live, Context::Watching],
-            Screen::Watching if session.end.is_some() => vec![Context::Over, Context::Watching],
-            Screen::Watching => vec![Context::Watching],
+            Screen::Watching => {
+                let pane = match self.watching.pane {
+                    Pane::Steps => Some(Context::Steps),
+                    Pane::Log => Some(Context::Log),
+                    Pane::Plan | Pane::Medians | Pane::Bytes => None,
+                };
+                let session = if self.replay.is_some() {
+                    Some(Context::Replay)
+                } else if is_active(session) {
+                    Some(Context::Live)
+                } else {
+                    session.end.as_ref().map(|_| Context::Over)
+                };
+                let all = [pane, session, Some(Context::Watching)];
+                all.into_iter().flatten().collect()
+            }
             Screen::Comparing => vec![Context::Compare],
         }
     }
@@ -294,10 +352,11 @@ impl Model {
     /// The run whose log is looked at.
     #[must_use]
     pub fn log_run<'a>(&self, session: &'a Session) -> Option<&'a RunView> {
-        match &self.watching.log.top {
-            Some((run, _)) => session.run_view(run).or_else(|| self.run(session)),
-            None => self.run(session),
-        }
+        let log = &self.watching.log;
+        let alone = log.alone.as_ref().map(|alone| &alone.run);
+        let run = alone.or(log.top.as_ref().map(|(run, _)| run));
+        run.and_then(|run| session.run_view(run))
+            .or_else(|| self.run(session))
     }
 }
 

@@ -1,13 +1,21 @@
-//! The output of one run as one list: each step's command, then its lines.
+//! The output of one run as one list: each step's command, then its lines. Or that of one step
+//! alone, whose command then stands above the list.
 //!
 //! Nothing is copied: a place in the list is a step and a line of it, and only the lines that are
 //! seen are ever read.
 
-use crate::event::{Nanos, Stream};
-use crate::session::{Direction, RunView, Session};
+mod body;
+mod rows;
 
-use super::query::Query;
+use std::ops::Range;
+
+use crate::event::{Nanos, Stream};
+use crate::session::{RunView, Session, StepView};
+
+use super::found::{Found, Hits, Lines};
+use super::model::LogView;
 use super::text;
+use body::Body;
 
 /// A place in a run's log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +26,14 @@ pub struct At {
     pub line: u64,
     /// Row of the line, where it is wrapped.
     pub row: usize,
+}
+
+impl At {
+    /// Whether both are of the same line.
+    #[must_use]
+    pub fn is_line(self, other: Self) -> bool {
+        (self.step, self.line) == (other.step, other.line)
+    }
 }
 
 /// What stands at a place.
@@ -45,125 +61,180 @@ pub enum Entry<'a> {
     },
     /// So many earlier lines are not kept any more.
     Dropped(u64),
+    /// There is no line, or none that is shown.
+    Nothing,
 }
 
-/// The log of one run.
-#[derive(Clone, Copy)]
+/// The log of one run, or of one of its steps.
+#[derive(Clone)]
 pub struct RunLog<'a> {
     session: &'a Session,
     run: &'a RunView,
+    /// The steps whose lines are in it.
+    steps: Range<usize>,
+    /// Whether commands are lines of it.
+    has_heads: bool,
+    /// Only these lines are in it.
+    only: Option<&'a [Lines]>,
+    /// Whether there is no line in it; a place is always one that can be looked at, though.
+    is_empty: bool,
 }
 
 impl<'a> RunLog<'a> {
-    /// Of a run.
+    /// What is shown of a run: one step where it is looked at alone; the lines that the filter
+    /// lets through.
     #[must_use]
-    pub fn of(session: &'a Session, run: &'a RunView) -> Self {
-        Self { session, run }
+    pub fn seen(session: &'a Session, run: &'a RunView, view: &'a LogView) -> Self {
+        let only = view.filter.as_ref().map(|found| found.of(&run.run));
+        match view.alone_in(run) {
+            Some(step) => Self::with(session, run, step..step + 1, false, only),
+            None => Self::with(session, run, 0..run.steps.len(), true, only),
+        }
     }
 
-    /// First and one past the last line number of a step's output; the number before the first
-    /// stands for what was dropped.
-    fn lines(&self, step: usize) -> (u64, u64) {
+    fn with(
+        session: &'a Session,
+        run: &'a RunView,
+        steps: Range<usize>,
+        has_heads: bool,
+        only: Option<&'a [Lines]>,
+    ) -> Self {
+        let mut log = Self {
+            session,
+            run,
+            steps,
+            has_heads,
+            only,
+            is_empty: false,
+        };
+        log.is_empty = log.steps.clone().all(|step| log.len_of(step) == 0);
+        log
+    }
+
+    /// How many lines of a step were dropped.
+    fn dropped(&self, step: usize) -> u64 {
+        let view = self.run.steps.get(step);
+        view.map_or(0, |view| self.session.log.dropped(&view.step))
+    }
+
+    fn body(&self, step: usize) -> Body<'a> {
+        if let Some(only) = self.only {
+            return only.get(step).map_or(Body::All(0..0), Body::Some);
+        }
         let Some(view) = self.run.steps.get(step) else {
-            return (1, 1);
+            return Body::All(0..0);
         };
         let dropped = self.session.log.dropped(&view.step);
-        let first = dropped + 1;
-        (first, first + self.session.log.len(&view.step) as u64)
-    }
-
-    fn dropped(&self, step: usize) -> u64 {
-        self.lines(step).0 - 1
-    }
-
-    /// The line numbers of a step after its command: first, and one past the last.
-    fn span(&self, step: usize) -> (u64, u64) {
-        let (first, end) = self.lines(step);
+        let end = dropped + 1 + self.session.log.len(&view.step) as u64;
         // What was dropped is one line, just before the first that is kept.
-        (if first > 1 { first - 1 } else { 1 }, end)
+        Body::All(dropped.max(1)..end)
+    }
+
+    /// Whether a step's command is a line. Above lines that are let through, it says whose they are.
+    fn has_head(&self, step: usize) -> bool {
+        self.has_heads
+            && self.only.is_none_or(|only| {
+                only.get(step)
+                    .is_some_and(|lines| lines.head || !lines.lines.is_empty())
+            })
+    }
+
+    /// How many lines a step has here.
+    fn len_of(&self, step: usize) -> u64 {
+        u64::from(self.has_head(step)) + self.body(step).len()
+    }
+
+    /// The first line of a step.
+    fn first_of(&self, step: usize) -> Option<At> {
+        let line = if self.has_head(step) {
+            0
+        } else {
+            self.body(step).from(0)?
+        };
+        Some(At { step, line, row: 0 })
+    }
+
+    /// The last line of a step.
+    fn last_of(&self, step: usize) -> Option<At> {
+        let line = match self.body(step).before(u64::MAX) {
+            Some(line) => line,
+            None if self.has_head(step) => 0,
+            None => return None,
+        };
+        Some(At { step, line, row: 0 })
+    }
+
+    /// The first line of all.
+    #[must_use]
+    pub fn first(&self) -> At {
+        self.steps
+            .clone()
+            .find_map(|step| self.first_of(step))
+            .unwrap_or(At {
+                step: self.steps.start,
+                ..At::default()
+            })
     }
 
     /// The last line of all.
     #[must_use]
     pub fn last(&self) -> At {
-        let step = self.run.steps.len().saturating_sub(1);
-        At {
-            step,
-            line: self.last_of(step),
-            row: 0,
-        }
+        let last = self.steps.clone().rev().find_map(|step| self.last_of(step));
+        last.unwrap_or_else(|| self.first())
     }
 
-    fn last_of(&self, step: usize) -> u64 {
-        let (start, end) = self.span(step);
-        if end > start { end - 1 } else { 0 }
-    }
-
-    /// The nearest place that exists: lines may have been dropped, and a replay may go back.
+    /// The nearest place that is shown, from this one on: lines may have been dropped or are not
+    /// let through, and a replay may go back.
     #[must_use]
     pub fn clamp(&self, at: At) -> At {
-        let last = self.last();
-        if at.step > last.step {
-            return last;
+        if at.step < self.steps.start {
+            return self.first();
         }
-        let (start, _) = self.span(at.step);
-        let line = if at.line == 0 {
-            0
-        } else {
-            at.line.max(start).min(self.last_of(at.step))
-        };
-        let row = if line == at.line { at.row } else { 0 };
-        At { line, row, ..at }
+        let row = |line| if line == at.line { at.row } else { 0 };
+        if at.line == 0 && self.has_head(at.step) && self.steps.contains(&at.step) {
+            return at;
+        }
+        if self.steps.contains(&at.step)
+            && let Some(line) = self.body(at.step).from(at.line.max(1))
+        {
+            let row = row(line);
+            return At { line, row, ..at };
+        }
+        let on = (at.step + 1..self.steps.end).find_map(|step| self.first_of(step));
+        on.unwrap_or_else(|| self.last())
     }
 
     /// The line after this one.
     #[must_use]
     pub fn next(&self, at: At) -> Option<At> {
-        let (start, _) = self.span(at.step);
-        let line = if at.line == 0 { start } else { at.line + 1 };
-        if line <= self.last_of(at.step) {
-            return Some(At {
-                step: at.step,
-                line,
-                row: 0,
-            });
+        if let Some(line) = self.body(at.step).from(at.line + 1)
+            && !self.is_empty
+        {
+            return Some(At { line, row: 0, ..at });
         }
-        (at.step + 1 < self.run.steps.len()).then(|| At {
-            step: at.step + 1,
-            line: 0,
-            row: 0,
-        })
+        (at.step + 1..self.steps.end).find_map(|step| self.first_of(step))
     }
 
     /// The line before this one.
     #[must_use]
     pub fn previous(&self, at: At) -> Option<At> {
-        let (start, _) = self.span(at.step);
-        if at.line > start {
-            return Some(At {
-                step: at.step,
-                line: at.line - 1,
-                row: 0,
-            });
+        if let Some(line) = self.body(at.step).before(at.line) {
+            return Some(At { line, row: 0, ..at });
         }
-        if at.line > 0 {
-            return Some(At {
-                step: at.step,
-                line: 0,
-                row: 0,
-            });
+        if at.line > 0 && self.has_head(at.step) {
+            return self.first_of(at.step);
         }
-        let step = at.step.checked_sub(1)?;
-        Some(At {
-            step,
-            line: self.last_of(step),
-            row: 0,
-        })
+        (self.steps.start..at.step)
+            .rev()
+            .find_map(|step| self.last_of(step))
     }
 
     /// What stands there.
     #[must_use]
     pub fn entry(&self, at: At) -> Option<Entry<'a>> {
+        if self.is_empty {
+            return Some(Entry::Nothing);
+        }
         let step = self.run.steps.get(at.step)?;
         if at.line == 0 {
             return Some(Entry::Command {
@@ -195,176 +266,114 @@ impl<'a> RunLog<'a> {
     pub fn text(&self, at: At) -> String {
         match self.entry(at) {
             None => String::new(),
-            Some(Entry::Command {
-                name,
-                host,
-                command,
-                ..
-            }) => {
-                let mut lines = command
-                    .lines()
-                    .map(str::trim)
-                    .filter(|line| !line.is_empty());
-                let first = lines.next().unwrap_or_default();
-                let more = lines.count();
-                let tail = if more > 0 {
-                    format!(" … ({more} more lines)")
-                } else {
-                    String::new()
-                };
-                text::clean(&format!("{name} · {host} $ {first}{tail}")).into_owned()
+            Some(Entry::Command { .. }) => {
+                self.run.steps.get(at.step).map_or_else(String::new, head)
             }
             Some(Entry::Line { text, .. }) => text::clean(text).into_owned(),
             Some(Entry::Dropped(lines)) => {
-                format!("… {lines} earlier lines are not kept here; the recording has them")
+                format!(
+                    "… {lines} earlier lines are not kept here; the recording has them: s saves all"
+                )
             }
+            Some(Entry::Nothing) if self.only.is_some() => "no line has it".to_owned(),
+            Some(Entry::Nothing) => "no output".to_owned(),
         }
     }
 
     /// How many lines there are in all.
     #[must_use]
     pub fn len(&self) -> u64 {
-        (0..self.run.steps.len())
-            .map(|step| 1 + self.after(step))
-            .sum()
+        self.steps.clone().map(|step| self.len_of(step)).sum()
     }
 
-    /// Lines of a step after its command.
-    fn after(&self, step: usize) -> u64 {
-        let (start, end) = self.span(step);
-        end.saturating_sub(start)
+    /// How many there would be without a filter.
+    #[must_use]
+    pub fn unfiltered(&self) -> u64 {
+        let all = Self {
+            only: None,
+            ..self.clone()
+        };
+        all.len()
+    }
+
+    /// When the line before a line of output came, of the same step, whether it is shown or not.
+    #[must_use]
+    pub fn came_before(&self, at: At) -> Option<Nanos> {
+        let step = self.run.steps.get(at.step)?;
+        let index = at.line.checked_sub(2 + self.dropped(at.step))?;
+        let line = self
+            .session
+            .log
+            .line(&step.step, usize::try_from(index).ok()?)?;
+        Some(line.at)
     }
 
     /// How many lines come after this one.
     #[must_use]
     pub fn below(&self, at: At) -> u64 {
-        let here = if at.line == 0 {
-            self.after(at.step)
-        } else {
-            self.last_of(at.step).saturating_sub(at.line)
-        };
-        let later: u64 = (at.step + 1..self.run.steps.len())
-            .map(|step| 1 + self.after(step))
+        let later: u64 = (at.step + 1..self.steps.end)
+            .map(|step| self.len_of(step))
             .sum();
-        here + later
+        self.body(at.step).after(at.line) + later
     }
 
-    /// How many rows a place takes, where lines are wrapped to `width` cells.
-    fn rows(&self, at: At, width: Option<usize>) -> usize {
-        width.map_or(1, |width| text::rows(&self.text(at), width))
-    }
-
-    /// `rows` rows further up; the first row where there are not so many.
-    #[must_use]
-    pub fn up(&self, mut at: At, mut rows: usize, width: Option<usize>) -> At {
-        while rows > 0 {
-            if at.row >= rows {
-                at.row -= rows;
-                return at;
-            }
-            rows -= at.row;
-            at.row = 0;
-            let Some(before) = self.previous(at) else {
-                return at;
-            };
-            at = before;
-            at.row = self.rows(at, width) - 1;
-            rows -= 1;
-        }
-        at
-    }
-
-    /// `rows` rows further down; the last row where there are not so many.
-    #[must_use]
-    pub fn down(&self, mut at: At, mut rows: usize, width: Option<usize>) -> At {
-        loop {
-            let last = self.rows(at, width) - 1;
-            let here = last.saturating_sub(at.row).min(rows);
-            at.row += here;
-            rows -= here;
-            if rows == 0 {
-                return at;
-            }
-            let Some(after) = self.next(at) else {
-                return at;
-            };
-            at = after;
-            rows -= 1;
-        }
-    }
-
-    /// The last row of all.
-    #[must_use]
-    pub fn end(&self, width: Option<usize>) -> At {
-        let last = self.last();
-        At {
-            row: self.rows(last, width) - 1,
-            ..last
-        }
-    }
-
-    /// The first row of the last page of `height` rows.
-    #[must_use]
-    pub fn last_page(&self, height: usize, width: Option<usize>) -> At {
-        self.up(self.end(width), height.saturating_sub(1), width)
-    }
-
-    /// The next line that holds what is searched for, from the line after `from` on, or before it;
+    /// The next line that has what is searched for, from the line after `from` on, or before it;
     /// goes on at the other end, and says whether it did.
     #[must_use]
-    pub fn find(&self, from: At, forward: bool, query: &Query) -> Option<(At, bool)> {
-        let from = At {
-            row: 0,
-            ..self.clamp(from)
-        };
-        let steps = self.run.steps.len();
-        let near = self.search(from.step, forward, Some(from.line), query);
-        if let Some(hit) = near {
-            return Some((hit, false));
+    pub fn find(&self, from: At, forward: bool, found: &Found) -> Option<(At, bool)> {
+        let hits = self.hits(found);
+        let at = |(step, line)| At { step, line, row: 0 };
+        let here = (from.step, from.line);
+        if forward {
+            let next = hits.after(here).map(|hit| (hit, false));
+            next.or_else(|| Some((hits.after_or_at((0, 0))?, true)))
+        } else {
+            let next = hits.before(here).map(|hit| (hit, false));
+            next.or_else(|| Some((hits.before((usize::MAX, 0))?, true)))
         }
-        // Every other step, then this one again from its other end.
-        (1..=steps).find_map(|far| {
-            let step = if forward {
-                (from.step + far) % steps
-            } else {
-                (from.step + steps - far) % steps
-            };
-            let wrapped = if forward {
-                step <= from.step
-            } else {
-                step >= from.step
-            };
-            Some((self.search(step, forward, None, query)?, wrapped))
-        })
+        .map(|(hit, wrapped)| (at(hit), wrapped))
     }
 
-    /// The first line of a step that has it, after or before a line where one is given.
-    fn search(&self, step: usize, forward: bool, beyond: Option<u64>, query: &Query) -> Option<At> {
-        let id = &self.run.steps.get(step)?.step;
-        let (first, end) = self.lines(step);
-        let at = |line| At { step, line, row: 0 };
-        let head = at(0);
-        let in_head = || query.is_in(&self.text(head)).then_some(head);
-        let in_lines = |from: u64, direction| {
-            let index = usize::try_from(from.checked_sub(first)?).ok()?;
-            let found = self
-                .session
-                .log
-                .search(id, query.text(), index, direction)?;
-            Some(at(first + found as u64))
-        };
-        if forward {
-            match beyond {
-                None => in_head().or_else(|| in_lines(first, Direction::Forward)),
-                Some(line) => in_lines((line + 1).max(first), Direction::Forward),
-            }
-        } else {
-            match beyond {
-                Some(0) => None,
-                Some(line) => in_lines(line - 1, Direction::Backward).or_else(in_head),
-                None if end > first => in_lines(end - 1, Direction::Backward).or_else(in_head),
-                None => in_head(),
-            }
+    /// How many lines have what is searched for, and which of them this one is, from 1.
+    #[must_use]
+    pub fn count(&self, found: &Found, at: Option<At>) -> (Option<u64>, u64) {
+        let hits = self.hits(found);
+        let place = at.and_then(|at| hits.place((at.step, at.line)));
+        (place, hits.len())
+    }
+
+    fn hits<'b>(&self, found: &'b Found) -> Hits<'b> {
+        Hits::new(found.of(&self.run.run), self.steps.clone(), self.has_heads)
+    }
+}
+
+/// A step's name, host and command, in one line.
+pub(super) fn head(step: &StepView) -> String {
+    let planned = &step.planned;
+    let lines = planned.command.lines().map(str::trim);
+    let mut lines = lines.filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let more = lines.count();
+    let tail = if more > 0 {
+        format!(" … ({more} more lines)")
+    } else {
+        String::new()
+    };
+    let (name, host) = (&planned.name, &planned.host);
+    text::clean(&format!("{name} · {host} $ {first}{tail}")).into_owned()
+}
+
+/// A step's exact command in rows of so many cells.
+pub(super) fn command(step: &StepView, width: usize) -> Vec<String> {
+    let mut rows = Vec::new();
+    for line in step.planned.command.trim_end().lines() {
+        let front = if rows.is_empty() { "$ " } else { "  " };
+        let line = text::clean(line);
+        let parts = text::wrap(&line, width.saturating_sub(2).max(1));
+        for (at, part) in parts.enumerate() {
+            let front = if at == 0 { front } else { "  " };
+            rows.push(format!("{front}{part}"));
         }
     }
+    rows
 }

@@ -20,11 +20,14 @@ use tokio::sync::{Notify, mpsc};
 use crate::session::Session;
 
 use super::app::Canvas;
+use super::clipboard;
 use super::input::{Input, read_keys};
 use super::model::Model;
 
 /// Whether the terminal is ours now. Whoever turns it off gives the terminal back.
 static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Whether the mouse is ours, too.
+static MOUSE: AtomicBool = AtomicBool::new(false);
 /// Something panicked while the terminal was ours.
 static PANICKED: AtomicBool = AtomicBool::new(false);
 static PANIC: Notify = Notify::const_new();
@@ -32,6 +35,11 @@ static HOOK: Once = Once::new();
 
 /// Keys that nobody has taken yet; more of them wait in the terminal.
 const KEYS: usize = 64;
+
+/// Clicks and the wheel, with columns of any number. Not what the pointer passes over: nothing is
+/// done with that, and each cell of it would be sent through SSH.
+const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1006h";
+const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1000l";
 
 /// Why the dashboard cannot be shown, or not any longer.
 #[derive(Debug, thiserror::Error)]
@@ -149,6 +157,26 @@ impl Canvas for Terminal {
         Ok(())
     }
 
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        if !TAKEN.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let backend = self.screen.backend_mut();
+        backend.write_all(clipboard::sequence(text).as_bytes())?;
+        Write::flush(backend)?;
+        clipboard::tell_tmux(text.to_owned());
+        Ok(())
+    }
+
+    fn mouse(&mut self, on: bool) -> io::Result<()> {
+        if MOUSE.swap(on, Ordering::SeqCst) != on && TAKEN.load(Ordering::SeqCst) {
+            let backend = self.screen.backend_mut();
+            backend.write_all(if on { MOUSE_ON } else { MOUSE_OFF }.as_bytes())?;
+            Write::flush(backend)?;
+        }
+        Ok(())
+    }
+
     async fn panicked(&self) {
         while !PANICKED.load(Ordering::SeqCst) {
             PANIC.notified().await;
@@ -159,11 +187,13 @@ impl Canvas for Terminal {
 /// Takes the terminal; may be done again after the shell has had it.
 fn take() -> io::Result<()> {
     TAKEN.store(true, Ordering::SeqCst);
+    let mouse = MOUSE.load(Ordering::SeqCst);
     let taken = enable_raw_mode().and_then(|()| {
         execute!(
             io::stdout(),
             EnterAlternateScreen,
             EnableBracketedPaste,
+            style::Print(if mouse { MOUSE_ON } else { "" }),
             cursor::Hide
         )
     });
@@ -178,9 +208,11 @@ fn give_back() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
-    // A terminal that is gone cannot be given back, and there is nobody to tell.
+    // A terminal that is gone cannot be given back, and there is nobody to tell. The mouse is left
+    // whether it was ours or not: no race about it can leave a shell that prints clicks.
     let _ = execute!(
         io::stdout(),
+        style::Print(MOUSE_OFF),
         EndSynchronizedUpdate,
         DisableBracketedPaste,
         LeaveAlternateScreen,

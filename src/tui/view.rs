@@ -126,6 +126,18 @@ impl<'a> Ui<'a> {
         buffer.set_stringn(x, y, format!(" {text} "), usize::from(cells), style);
     }
 
+    /// A line through a frame, from side to side.
+    pub fn rule(&self, area: Rect, buffer: &mut Buffer, y: u16) {
+        let line = format!(
+            "├{}┤",
+            "─".repeat(usize::from(area.width.saturating_sub(2)))
+        );
+        if area.contains(Position::new(area.x, y)) {
+            let style = self.style(Role::BorderFocus);
+            buffer.set_stringn(area.x, y, line, usize::from(area.width), style);
+        }
+    }
+
     /// Rows of text from the first that is to be seen on.
     pub fn rows(&self, area: Rect, buffer: &mut Buffer, rows: &[Line<'_>], from: usize) {
         let from = from.min(rows.len().saturating_sub(usize::from(area.height)));

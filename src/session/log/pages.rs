@@ -68,34 +68,22 @@ impl Pages {
         self.full
             + self.pages.back().map_or(0, |page| page.bytes())
             + self.pages.capacity() * size_of::<Arc<Page>>()
-            + self.pages.len() * size_of::<Page>()
+            // A shared page has two counters in front.
+            + self.pages.len() * (size_of::<Page>() + 2 * size_of::<usize>())
     }
 
-    /// Pages with the number of their first line, from the one that has line `at`.
-    pub fn from(&self, at: usize) -> impl Iterator<Item = (usize, &Page)> {
-        self.numbered().skip(at / LINES)
-    }
-
-    /// Pages with the number of their first line, from the one that has line `at` backwards.
-    pub fn back_from(&self, at: usize) -> impl Iterator<Item = (usize, &Page)> {
-        let behind = self.pages.len().saturating_sub(at / LINES + 1);
-        self.numbered().rev().skip(behind)
-    }
-
-    fn numbered(&self) -> impl DoubleEndedIterator<Item = (usize, &Page)> + ExactSizeIterator {
-        self.pages
-            .iter()
-            .enumerate()
-            .map(|(number, page)| (number * LINES, page.as_ref()))
+    /// The lines from line `at` on, with their numbers.
+    pub fn lines(&self, at: usize) -> impl Iterator<Item = (usize, LogLine<'_>)> {
+        let pages = self.pages.iter().enumerate().skip(at / LINES);
+        pages.flat_map(move |(number, page)| {
+            let first = number * LINES;
+            (at.saturating_sub(first)..page.len())
+                .filter_map(move |line| Some((first + line, page.line(line)?)))
+        })
     }
 }
 
 impl Page {
-    /// The text of all its lines, one after the other.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
     pub fn len(&self) -> usize {
         self.ends.len()
     }

@@ -6,15 +6,18 @@ use super::super::text::is_unsafe;
 use crate::event::Nanos;
 
 /// Most bytes of a line that are kept.
-pub(super) const MOST: usize = 4096;
+const MOST: usize = 4096;
 /// Marks a line that was longer.
 const CUT: char = '…';
 /// Cells between two tabulator stops.
 const TAB: usize = 8;
 
-/// The line that is being written, and what is known of the bytes that come next.
-#[derive(Default, Clone)]
-pub(super) struct Screen {
+/// Bytes of one stream, as lines that a terminal would show: control sequences are left out, and
+/// a line that was rewritten is what it was last.
+#[derive(Debug, Clone)]
+pub struct Lines {
+    /// Most bytes of a line that are kept.
+    most: usize,
     text: String,
     at: Nanos,
     cells: usize,
@@ -27,7 +30,7 @@ pub(super) struct Screen {
 }
 
 /// Where in an escape sequence the stream is (ECMA-48).
-#[derive(Default, Clone, Copy, PartialEq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 enum State {
     #[default]
     Text,
@@ -70,7 +73,28 @@ impl State {
     }
 }
 
-impl Screen {
+impl Default for Lines {
+    fn default() -> Self {
+        Self::with_most(MOST)
+    }
+}
+
+impl Lines {
+    /// Of a new stream; longer lines are cut after so many bytes.
+    #[must_use]
+    pub fn with_most(most: usize) -> Self {
+        Self {
+            most,
+            text: String::new(),
+            at: Nanos::default(),
+            cells: 0,
+            returned: false,
+            cut: false,
+            state: State::default(),
+            begun: Vec::new(),
+        }
+    }
+
     /// Takes bytes that came at `t`; tells each line that they complete.
     pub fn feed(&mut self, t: Nanos, bytes: &[u8], done: &mut impl FnMut(Nanos, &str)) {
         let mut rest = bytes;
@@ -112,6 +136,7 @@ impl Screen {
     }
 
     /// The line that is not complete yet, where it has text, and when that came.
+    #[must_use]
     pub fn open(&self) -> Option<(Nanos, &str)> {
         (!self.text.is_empty()).then_some((self.at, self.text.as_str()))
     }
@@ -121,11 +146,11 @@ impl Screen {
         if let Some((at, text)) = self.open() {
             done(at, text);
         }
-        *self = Self::default();
+        *self = Self::with_most(self.most);
     }
 
     /// Bytes that it takes beside itself.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.text.capacity() + self.begun.capacity()
     }
 
@@ -204,7 +229,7 @@ impl Screen {
         if self.cut {
             return;
         }
-        let room = MOST.saturating_sub(self.text.len());
+        let room = self.most.saturating_sub(self.text.len());
         if text.len() <= room {
             self.text.push_str(text);
             return;
@@ -238,7 +263,7 @@ mod tests {
     use super::*;
 
     fn lines(pieces: &[&[u8]]) -> Vec<String> {
-        let mut screen = Screen::default();
+        let mut screen = Lines::default();
         let mut all = Vec::new();
         for piece in pieces {
             screen.feed(Nanos(0), piece, &mut |_, line| all.push(line.to_owned()));
@@ -329,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_line_came_when_its_first_character_did() {
-        let mut screen = Screen::default();
+        let mut screen = Lines::default();
         let mut all = Vec::new();
         let mut feed = |t, text: &str| {
             screen.feed(Nanos(t), text.as_bytes(), &mut |at, line| {

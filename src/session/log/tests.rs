@@ -114,39 +114,25 @@ fn many_lines_are_found_by_their_number() {
 }
 
 #[test]
-fn search_goes_both_ways_and_minds_capitals_only_where_asked() {
+fn lines_are_gone_through_from_any_of_them_to_the_open_ones() {
     let mut store = LogStore::default();
-    for n in 0..1000 {
-        let word = if n % 300 == 7 { "Error" } else { "fine" };
-        push(&mut store, n, "s1", Stream::Out, &format!("{n}: {word}\n"));
-    }
-    push(&mut store, 1000, "s1", Stream::Err, "an ERROR, unfinished");
     let step: StepId = "s1".into();
-    let find = |needle, from, direction| store.search(&step, needle, from, direction);
-    assert_eq!(find("error", 0, Direction::Forward), Some(7));
-    assert_eq!(find("error", 7, Direction::Forward), Some(7));
-    assert_eq!(find("error", 8, Direction::Forward), Some(307));
-    assert_eq!(find("error", 908, Direction::Forward), Some(1000));
-    assert_eq!(find("Error", 908, Direction::Forward), None);
-    assert_eq!(find("error", 5000, Direction::Forward), None);
-    assert_eq!(find("error", 5000, Direction::Backward), Some(1000));
-    assert_eq!(find("error", 999, Direction::Backward), Some(907));
-    assert_eq!(find("Error", 1000, Direction::Backward), Some(907));
-    assert_eq!(find("error", 6, Direction::Backward), None);
-    assert_eq!(find("e1", 1000, Direction::Backward), None);
-    assert_eq!(find("", 0, Direction::Forward), None);
-    assert_eq!(find("(", 0, Direction::Forward), None);
-    assert_eq!(store.search(&"s2".into(), "a", 0, Direction::Forward), None);
-}
-
-#[test]
-fn a_match_never_spans_two_lines() {
-    let mut store = LogStore::default();
-    push(&mut store, 1, "s1", Stream::Out, "ab\ncd\n");
-    assert_eq!(
-        store.search(&"s1".into(), "bc", 0, Direction::Forward),
-        None
-    );
+    for n in 0..600 {
+        push(&mut store, n, "s1", Stream::Out, &format!("line {n}\n"));
+    }
+    push(&mut store, 600, "s1", Stream::Err, "unfinished");
+    assert_eq!((store.finished(&step), store.len(&step)), (600, 601));
+    for from in [0, 1, 255, 256, 511, 599, 600, 601, 5000] {
+        let seen: Vec<(usize, String)> = store
+            .lines(&step, from)
+            .map(|(at, line)| (at, line.text.to_owned()))
+            .collect();
+        let wanted: Vec<(usize, String)> = (from..601)
+            .map(|at| (at, store.line(&step, at).unwrap().text.to_owned()))
+            .collect();
+        assert_eq!(seen, wanted, "from {from}");
+    }
+    assert_eq!(store.lines(&"s2".into(), 0).count(), 0);
 }
 
 #[test]

@@ -60,6 +60,16 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Settings, Action::Accept, &[ENTER, key(' ')], "edit the value, or take the next one", "edit"),
     bind(Context::Settings, Action::Back, &[ESC, key('q'), key('e')], "close the settings", "close"),
 
+    bind(Context::Steps, Action::Open, &[ENTER], "the log of the step in full screen", "log of the step"),
+
+    bind(Context::Log, Action::Search, &[key('/')], "search the log", "search"),
+    bind(Context::Log, Action::FilterLog, &[key('&')], "show only lines with a text; all of them where it is empty", "filter"),
+    bind(Context::Log, Action::Copy, &[key('y')], "copy a line, a match, the command or all of it", "copy"),
+    bind(Context::Log, Action::Save, &[key('s')], "save the whole log of the step or run to a file", "save"),
+    bind(Context::Log, Action::Open, &[ENTER], "the log of the step at the top in full screen", ""),
+    bind(Context::Log, Action::FarLeft, &[key('H')], "half a page to the left", ""),
+    bind(Context::Log, Action::FarRight, &[key('L')], "half a page to the right", ""),
+
     bind(Context::Live, Action::Stop, &[key('x')], "stop the run and undo it; asks first", "stop"),
     bind(Context::Live, Action::Pause, &[key('p')], "pause after this run, or go on", "pause after run"),
     bind(Context::Live, Action::Marker, &[key('m')], "put a marker into the recording", "marker"),
@@ -87,10 +97,10 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Watching, Action::Beside, &[key('v')], "hosts side by side, or one", "hosts"),
     bind(Context::Watching, Action::Freeze, &[ctrl('f')], "the screen stands still, to read or copy, while the run goes on; again: it goes on", "freeze"),
     bind(Context::Watching, Action::Wrap, &[key('w')], "wrap long lines of the log, or not", ""),
-    bind(Context::Watching, Action::Timestamps, &[key('t')], "times in front of the log's lines, or not", ""),
+    bind(Context::Watching, Action::Timestamps, &[key('t')], "before the log's lines: time of day, since the step began, since the line before, nothing", ""),
     bind(Context::Watching, Action::PreviousRun, &[key('[')], "look at the run before, on this host", ""),
     bind(Context::Watching, Action::NextRun, &[key(']')], "look at the next run, on this host", ""),
-    bind(Context::Watching, Action::Back, &[ESC], "let a frozen screen go on; all panes; clear the search; back to the run that goes on", ""),
+    bind(Context::Watching, Action::Back, &[ESC], "let a frozen screen go on; all panes; clear search and filter; back to the run that goes on", ""),
 
     bind(Context::Compare, Action::Compare, &[key('c'), ESC], "back to the run", "back"),
     bind(Context::Compare, Action::NextPane, &[TAB], "all times, or each by itself", "times"),
@@ -102,6 +112,19 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Compare, Action::Right, &[plain(KeyCode::Right), key('l')], "columns of the table to the right", ""),
     bind(Context::Compare, Action::Notes, &[key('!')], "all warnings and remarks", "notes"),
 
+    bind(Context::Copying, Action::CopyLine, &[key('y'), ENTER], "copy the marked line", "line"),
+    bind(Context::Copying, Action::CopyMatch, &[key('m')], "copy what was searched for, as it stands in the marked line", "match"),
+    bind(Context::Copying, Action::CopyCommand, &[key('c')], "copy the exact command of the step", "command"),
+    bind(Context::Copying, Action::CopyLog, &[key('a')], "copy all that the step has printed, up to 73 KiB of its end", "all of the step"),
+    bind(Context::Copying, Action::Back, &[ESC, key('q')], "copy nothing", "cancel"),
+
+    bind(Context::Palette, Action::Accept, &[ENTER], "do it", "do it"),
+    bind(Context::Palette, Action::Back, &[ESC], "do nothing", "close"),
+    bind(Context::Palette, Action::Up, &[plain(KeyCode::Up), BACK_TAB, ctrl('p')], "up", ""),
+    bind(Context::Palette, Action::Down, &[plain(KeyCode::Down), TAB, ctrl('n')], "down", ""),
+    bind(Context::Palette, Action::PageUp, &[plain(KeyCode::PageUp)], "a page up", ""),
+    bind(Context::Palette, Action::PageDown, &[plain(KeyCode::PageDown)], "a page down", ""),
+
     bind(Context::Overlay, Action::Back, &[ESC, key('q'), key('?'), key('!'), ENTER], "close it", "close"),
 
     bind(Context::Dialog, Action::Accept, &[ENTER], "take the choice under the cursor", "take"),
@@ -111,6 +134,7 @@ pub const KEYS: &[Bind] = &[
 
     bind(Context::Entry, Action::Accept, &[ENTER], "take what was typed", "take"),
     bind(Context::Entry, Action::Back, &[ESC], "forget it", "cancel"),
+    bind(Context::Entry, Action::Syntax, &[ctrl('r')], "in a search or filter of the log: text, or a regular expression", ""),
 
     bind(Context::Lists, Action::Up, &[plain(KeyCode::Up), key('k')], "up", ""),
     bind(Context::Lists, Action::Down, &[plain(KeyCode::Down), key('j')], "down", ""),
@@ -122,6 +146,8 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Lists, Action::Bottom, &[key('G'), plain(KeyCode::End)], "to the last; in a log: follow it", ""),
 
     bind(Context::Everywhere, Action::Help, &[key('?'), plain(KeyCode::F(1))], "this help", "help"),
+    bind(Context::Everywhere, Action::Palette, &[key(':')], "all that can be done here, by name", ""),
+    bind(Context::Everywhere, Action::Mouse, &[key('M')], "the mouse, or not: without it the terminal selects text", ""),
     bind(Context::Everywhere, Action::Quit, &[key('q')], "leave; asks while a run goes on", "quit"),
 
     bind(Context::Always, Action::Quit, &[ctrl('c')], "leave; asks while a run goes on", ""),

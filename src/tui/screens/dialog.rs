@@ -3,9 +3,10 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
+use ratatui::widgets::Block;
 
 use super::super::layout;
-use super::super::model::{Dialog, Entry, Purpose};
+use super::super::model::{Dialog, Entry, Model, Purpose};
 use super::super::text;
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
@@ -26,25 +27,45 @@ fn wrapped(ui: Ui<'_>, lines: &[String], width: usize, role: Role) -> Vec<Line<'
         .collect()
 }
 
-/// A box around some rows and a last one of its own; gives the rows' area.
-fn frame(ui: Ui<'_>, buffer: &mut Buffer, title: &str, rows: usize) -> Rect {
-    let all = layout::screen(ui.model);
+/// A box around some rows and a last one of its own.
+fn area(model: &Model, rows: usize) -> Rect {
     let height = u16::try_from(rows + 4).unwrap_or(u16::MAX);
-    let area = layout::centred(all, WIDTH, height);
+    layout::centred(layout::screen(model), WIDTH, height)
+}
+
+/// Draws the box; gives the rows' area.
+fn frame(ui: Ui<'_>, buffer: &mut Buffer, title: &str, rows: usize) -> Rect {
     let title = text::clean(title);
-    over(
-        ui,
-        area,
-        buffer,
-        Titles {
-            left: &title,
-            ..Titles::default()
-        },
-    )
+    let titles = Titles {
+        left: &title,
+        ..Titles::default()
+    };
+    over(ui, area(ui.model, rows), buffer, titles)
+}
+
+/// Cells for the text of a question.
+fn room(model: &Model) -> usize {
+    usize::from(WIDTH.min(model.size.0)).saturating_sub(4)
+}
+
+/// Where the choices of a question stand.
+pub(in super::super) fn choices(model: &Model, dialog: &Dialog) -> Vec<Rect> {
+    let lines = dialog.lines.iter();
+    let rows = lines.flat_map(|line| text::wrap_words(&text::clean(line), room(model).max(1)));
+    let inner = Block::bordered().inner(area(model, rows.count()));
+    let mut x = inner.x + 1;
+    let mut areas = Vec::new();
+    for (choice, _) in &dialog.choices {
+        let cells = u16::try_from(text::width(&text::clean(choice)) + 4).unwrap_or(u16::MAX);
+        let choice = Rect::new(x, inner.bottom().saturating_sub(1), cells, 1);
+        areas.push(choice.intersection(inner));
+        x = x.saturating_add(cells).saturating_add(1);
+    }
+    areas
 }
 
 pub(super) fn draw(ui: Ui<'_>, buffer: &mut Buffer, dialog: &Dialog) {
-    let width = usize::from(WIDTH.min(ui.model.size.0)).saturating_sub(4);
+    let width = room(ui.model);
     let rows = wrapped(ui, &dialog.lines, width, Role::Text);
     let inner = frame(ui, buffer, &dialog.title, rows.len());
     let list = Rect {
@@ -52,8 +73,8 @@ pub(super) fn draw(ui: Ui<'_>, buffer: &mut Buffer, dialog: &Dialog) {
         ..inner
     };
     ui.rows(list, buffer, &rows, 0);
-    let mut row = Row::new(ui, width + 1);
-    for (at, (choice, _)) in dialog.choices.iter().enumerate() {
+    let places = choices(ui.model, dialog);
+    for (at, ((choice, _), place)) in dialog.choices.iter().zip(places).enumerate() {
         let chosen = at == dialog.at;
         let style = ui.style(if chosen { Role::Selection } else { Role::Text });
         // The brackets say the same as the style.
@@ -62,24 +83,15 @@ pub(super) fn draw(ui: Ui<'_>, buffer: &mut Buffer, dialog: &Dialog) {
         } else {
             format!("  {choice}  ")
         };
-        row.gap(1).styled(&label, style);
-    }
-    if inner.height > 0 {
-        ui.line(
-            Rect {
-                y: inner.bottom() - 1,
-                height: 1,
-                ..inner
-            },
-            buffer,
-            &row.line(),
-        );
+        let mut row = Row::new(ui, usize::from(place.width));
+        row.styled(&label, style);
+        ui.line(place, buffer, &row.line());
     }
 }
 
 /// Gives the cursor's place.
 pub(super) fn draw_entry(ui: Ui<'_>, buffer: &mut Buffer, entry: &Entry) -> Position {
-    let width = usize::from(WIDTH.min(ui.model.size.0)).saturating_sub(4);
+    let width = room(ui.model);
     let mut rows = wrapped(ui, &entry.lines, width, Role::Text);
     if let Some(problem) = &entry.problem {
         rows.extend(wrapped(

@@ -2,7 +2,7 @@
 
 use ratatui::text::Line;
 
-use super::super::keys::{self, Context};
+use super::super::keys::Context;
 use super::super::layout;
 use super::super::theme::Role;
 use super::super::view::Ui;
@@ -13,11 +13,10 @@ const NAMES: usize = 18;
 
 pub(super) fn rows(ui: Ui<'_>) -> Vec<Line<'static>> {
     let width = usize::from(layout::overlay(ui.model).width.saturating_sub(2));
-    let mut below = ui.model.clone();
-    below.layers.pop();
-    let here = below.contexts(ui.session);
+    let here = ui.model.contexts_below(ui.session);
     let elsewhere = Context::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|context| !here.contains(context));
     let mut rows = Vec::new();
     for context in here.iter().copied().chain(elsewhere) {
@@ -27,12 +26,12 @@ pub(super) fn rows(ui: Ui<'_>) -> Vec<Line<'static>> {
         let mut title = Row::new(ui, width);
         title.text(context.title(), Role::Title);
         rows.push(title.line());
-        for bind in keys::rows(&[context]) {
+        for bound in ui.model.keys.rows(&[context]) {
             let mut row = Row::new(ui, width);
             row.gap(1)
-                .left(&keys::names(bind), NAMES, Role::Key)
+                .left(&bound.names(), NAMES, Role::Key)
                 .gap(1)
-                .text(bind.help, Role::Text);
+                .text(bound.bind.help, Role::Text);
             rows.push(row.line());
         }
     }

@@ -1,9 +1,10 @@
 //! What fills the screen, and what lies over it.
 
 pub(super) mod comparing;
-mod dialog;
+pub(super) mod dialog;
 mod help;
 mod notes;
+mod palette;
 pub(super) mod picking;
 mod settings;
 pub(super) mod watching;
@@ -16,6 +17,7 @@ use ratatui::widgets::{Clear, Widget};
 use crate::session::{Session, Tally};
 
 use super::format;
+use super::keys::{Action, Context};
 use super::layout;
 use super::model::{Layer, Model};
 use super::view::{Titles, Ui};
@@ -44,6 +46,9 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
                 settings::draw(ui, buffer, picked, *at);
                 None
             }
+            Layer::Palette(palette) => Some(palette::draw(ui, buffer, palette)),
+            // The line is marked where it stands.
+            Layer::Copying(_) => None,
             Layer::Dialog(dialog) => {
                 dialog::draw(ui, buffer, dialog);
                 None
@@ -61,7 +66,10 @@ fn text(ui: Ui<'_>, buffer: &mut Buffer, title: &str, rows: &[Line<'_>], scroll:
     let page = layout::overlay_height(ui.model);
     let titles = Titles {
         left: title,
-        right: "Esc closes",
+        right: &format!(
+            "{} closes",
+            ui.model.keys.name(&[Context::Overlay], Action::Back)
+        ),
         foot: &format::below(rows.len(), page + scroll),
     };
     let inner = over(ui, area, buffer, titles);

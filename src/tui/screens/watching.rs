@@ -20,10 +20,7 @@ pub(in super::super) fn draw(ui: Ui<'_>, buffer: &mut Buffer) {
         plan::draw(ui, area, buffer);
     }
     for (at, area) in areas.steps.iter().enumerate() {
-        let place = steps::Place {
-            is_here: at == beside.focus,
-            several: beside.runs.len() > 1,
-        };
+        let place = steps::Place::of(&beside, at);
         steps::draw(ui, *area, buffer, beside.runs.get(at).copied(), place);
     }
     for (at, area) in areas.logs.iter().enumerate() {

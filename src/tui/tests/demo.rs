@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 
+use super::super::keys::Keymap;
 use super::super::message::{Effect, Message};
 use super::super::theme::{ColorWhen, Theme, choose};
 use super::super::{Channels, Feed, Start, Terminal, run};
@@ -46,6 +47,8 @@ fn demo() {
         theme: Theme::load(choose(has_color, theme.as_deref()), &[]).unwrap(),
         zone: *chrono::Local::now().offset(),
         offer: Some(offer()),
+        keys: Keymap::default(),
+        mouse: false,
     };
     let channels = Channels {
         messages: from_engine,

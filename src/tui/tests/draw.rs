@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::super::app::{Canvas, drive};
 use super::super::input::Input;
+use super::super::keys::Keymap;
 use super::super::message::{Effect, Ended, Message, ReplayState};
 use super::super::model::Model;
 use super::super::theme::Theme;
@@ -35,6 +36,8 @@ struct Seen {
     size: Mutex<(u16, u16)>,
     screen: Mutex<String>,
     is_gone: Mutex<bool>,
+    copied: Mutex<Vec<String>>,
+    mouse: Mutex<bool>,
 }
 
 impl Canvas for Paper {
@@ -75,6 +78,16 @@ impl Canvas for Paper {
         Ok(())
     }
 
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        self.seen.copied.lock().unwrap().push(text.to_owned());
+        Ok(())
+    }
+
+    fn mouse(&mut self, on: bool) -> io::Result<()> {
+        *self.seen.mouse.lock().unwrap() = on;
+        Ok(())
+    }
+
     async fn panicked(&self) {
         std::future::pending::<()>().await;
     }
@@ -110,6 +123,8 @@ impl Board {
             theme: Theme::load("mono", &[]).unwrap(),
             zone: utc(),
             offer: Some(offer()),
+            keys: Keymap::default(),
+            mouse: false,
         };
         let channels = Channels {
             messages: to_board,

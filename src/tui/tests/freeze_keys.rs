@@ -83,7 +83,7 @@ fn the_screen_stands_still_while_the_run_goes_on() {
             .say
             .as_ref()
             .unwrap()
-            .contains("is not in this run's log")
+            .contains("is not in the log of this run")
     );
     for out in ["<c-f>", "<esc>", "f"] {
         let mut model = model.clone();

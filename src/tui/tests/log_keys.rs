@@ -1,6 +1,6 @@
 //! Scrolling and searching the log.
 
-use super::super::model::{Model, Screen};
+use super::super::model::{LogView, Model, Screen};
 use super::super::runlog::RunLog;
 use super::fixture::Tale;
 use super::snapshot::{draw, model, text};
@@ -111,7 +111,8 @@ fn pages_and_ends() {
 fn lines_that_are_dropped_do_not_move_what_is_read() {
     let (tale, _) = with_lines(50);
     let run = &tale.session.runs[0];
-    let log = RunLog::of(&tale.session, run);
+    let view = LogView::default();
+    let log = RunLog::seen(&tale.session, run, &view);
     assert_eq!(log.len(), 51);
     let at = log.up(log.end(None), 10, None);
     assert_eq!(log.text(at), "line 39");
@@ -124,11 +125,7 @@ fn a_search_goes_to_what_it_found_and_on() {
     let (tale, mut model) = with_lines(50);
     press(&mut model, &tale.session, "/LINE 1<bs>1<enter>");
     assert!(
-        model
-            .say
-            .as_ref()
-            .unwrap()
-            .contains("not in this run's log"),
+        model.say.as_ref().unwrap().contains("is not in the log"),
         "a capital letter counts"
     );
     press(&mut model, &tale.session, "/<c-u>line 1<enter>");
@@ -142,7 +139,7 @@ fn a_search_goes_to_what_it_found_and_on() {
     assert!(model.say.as_ref().unwrap().contains("past the end"));
     assert!(seen(&model, &tale.session).contains(&"line 1".to_owned()));
     press(&mut model, &tale.session, "<esc><esc>");
-    assert!(model.watching.log.query.is_none());
+    assert!(model.watching.log.search.is_none());
     press(&mut model, &tale.session, "n");
     assert!(model.say.as_ref().unwrap().contains("/ searches"));
 }
@@ -157,7 +154,7 @@ fn a_search_finds_commands_too() {
     let run = tale.session.run_view(&run).unwrap();
     assert_eq!(hit.line, 0);
     assert!(
-        RunLog::of(&tale.session, run)
+        RunLog::seen(&tale.session, run, &LogView::default())
             .text(hit)
             .contains("qm destroy 204")
     );

@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::{mpsc, watch};
 
 use super::super::app::drive;
+use super::super::keys::Keymap;
 use super::super::message::{Effect, Message};
 use super::super::theme::{ColorWhen, Theme, choose};
 use super::super::{Channels, Feed, Start, Terminal, run};
@@ -74,6 +76,8 @@ async fn dashboard(mode: &str) -> Result<super::super::Ended, super::super::TuiE
         theme: Theme::load(choose(has_color, None), &[]).unwrap(),
         zone: super::snapshot::utc(),
         offer: Some(offer()),
+        keys: Keymap::default(),
+        mouse: mode != "no-mouse",
     };
     let channels = Channels {
         messages: from_engine,
@@ -169,6 +173,7 @@ impl Program {
             }
         };
         command.env_remove("NO_COLOR");
+        command.env_remove("TMUX");
         command.env("TERM", "xterm-256color");
         command.env("PS1", "prompt> ");
         command.env("ENV", "");
@@ -380,6 +385,80 @@ fn a_new_size_is_drawn() {
     };
     program.master.as_ref().unwrap().resize(size).unwrap();
     program.wait_for("3 × 3, interleaved");
+}
+
+#[test]
+fn a_key_that_comes_with_a_new_size_is_not_late() {
+    let mut program = Program::start("watching", &[], None);
+    program.wait_for("following");
+    for (rows, key, wanted) in [(30, "?", "Watching a run"), (24, "q", "following")] {
+        let size = PtySize {
+            rows,
+            cols: 80,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
+        program.master.as_ref().unwrap().resize(size).unwrap();
+        let set = |said: &mut Said| said.screen.screen_mut().set_size(cells(rows), cells(80));
+        set(&mut program.said.lock().unwrap());
+        program.press(key);
+        program.wait(wanted, |said| {
+            let text = said.screen.screen().contents();
+            text.contains(wanted) && text.contains("Keys") == (key == "?")
+        });
+    }
+}
+
+#[test]
+fn the_mouse_is_taken_and_given_back() {
+    const ON: &str = "\u{1b}[?1000h\u{1b}[?1006h";
+    const OFF: &str = "\u{1b}[?1006l\u{1b}[?1000l";
+    let mut program = Program::start("watching", &[], None);
+    program.wait_for("following");
+    assert_eq!((program.count(ON), program.count(OFF)), (1, 0));
+    // What the pointer passes over is not asked for.
+    assert_eq!(program.count("?1003h") + program.count("?1002h"), 0);
+    // A turn of the wheel over the log, in row 14.
+    program.press("\u{1b}[<64;20;14M");
+    program.wait_for("f follows");
+    program.press("M");
+    program.wait_for("The mouse selects text");
+    assert_eq!((program.count(ON), program.count(OFF)), (1, 1));
+    program.press("M");
+    program.wait_for("The wheel scrolls");
+    assert_eq!(program.count(ON), 2);
+    program.signal(Signal::TERM);
+    program.wait_for("ended: Terminated");
+    assert_eq!(program.count(OFF), 2);
+    program.is_given_back(1);
+}
+
+#[test]
+fn a_mouse_that_is_not_wanted_is_not_taken() {
+    let program = Program::start("no-mouse", &[], None);
+    program.wait_for("following");
+    assert_eq!(program.count("?1000h"), 0);
+}
+
+#[test]
+fn what_is_copied_reaches_the_terminal_as_base64() {
+    let mut program = Program::start("watching", &[], None);
+    program.wait_for("following");
+    program.press("yc");
+    program.wait_for("Copied the command of restore");
+    let said = program.said.lock().unwrap();
+    let text = String::from_utf8_lossy(&said.bytes);
+    let osc = regex::Regex::new("\u{1b}\\]52;c;([A-Za-z0-9+/=]*)\u{7}").unwrap();
+    let all: Vec<_> = osc.captures_iter(&text).collect();
+    assert_eq!(all.len(), 1);
+    let copied = base64::engine::general_purpose::STANDARD
+        .decode(&all[0][1])
+        .unwrap();
+    let copied = String::from_utf8(copied).unwrap();
+    assert!(
+        copied.starts_with("qmrestore ") && !copied.contains('\u{1b}'),
+        "{copied}"
+    );
 }
 
 #[test]

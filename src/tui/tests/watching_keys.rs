@@ -5,6 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::super::message::{Effect, Message};
 use super::super::model::Model;
 use super::super::update;
+use crate::report::Stamps;
 use crate::session::Session;
 
 /// Presses keys: characters, `<enter>`, `<esc>`, `<tab>`, `<backtab>`, `<space>`, `<up>` …, `<c-x>`.
@@ -225,13 +226,13 @@ mod tests {
         press(&mut model, &tale.session, "[/progress<enter>z");
         assert!(
             model.watching.zoom
-                && model.watching.log.query.is_some()
+                && model.watching.log.search.is_some()
                 && model.watching.run.is_some()
         );
         press(&mut model, &tale.session, "<esc>");
-        assert!(!model.watching.zoom && model.watching.log.query.is_some());
+        assert!(!model.watching.zoom && model.watching.log.search.is_some());
         press(&mut model, &tale.session, "<esc>");
-        assert!(model.watching.log.query.is_none() && model.watching.run.is_some());
+        assert!(model.watching.log.search.is_none() && model.watching.run.is_some());
         press(&mut model, &tale.session, "<esc>");
         assert!(model.watching.run.is_none());
     }
@@ -439,9 +440,9 @@ mod tests {
         press(&mut model, &tale.session, "[wt/x<enter>");
         model.picking.starting = true;
         update(&mut model, &tale.session, Message::Began);
-        assert!(model.watching.run.is_none() && model.watching.log.query.is_none());
+        assert!(model.watching.run.is_none() && model.watching.log.search.is_none());
         assert!(
-            model.watching.log.wrap && model.watching.log.hide_times,
+            model.watching.log.wrap && model.watching.log.times == Stamps::SinceBegin,
             "how one looks stays"
         );
         assert!(!model.picking.starting);

@@ -30,8 +30,13 @@ pub(super) fn thaw(model: &mut Model) -> bool {
 pub(super) fn shown(model: &Model, action: Action) -> Option<Arc<Session>> {
     match action {
         Action::Stop | Action::Pause | Action::Quit => None,
-        _ => Some(Arc::clone(&model.frozen.as_ref()?.session)),
+        _ => seen(model),
     }
+}
+
+/// What is on the screen where that is not the session as it is now.
+pub(super) fn seen(model: &Model) -> Option<Arc<Session>> {
+    Some(Arc::clone(&model.frozen.as_ref()?.session))
 }
 
 /// Who acts wants to see what comes of it.

@@ -11,7 +11,7 @@ use super::super::message::{Effect, Ended};
 use super::super::model::{Decision, Dialog, Entry, Layer, Leave, Model, Purpose};
 use super::super::offer::Picked;
 use super::super::{layout, screens};
-use super::{log, picking};
+use super::{copying, log, palette, picking};
 
 /// Nothing that is typed needs to be longer.
 const LONGEST: usize = 1024;
@@ -69,6 +69,8 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             Vec::new()
         }
         Some(Layer::Settings(..)) => settings(model, action),
+        Some(Layer::Palette(_)) => palette::act(model, session, action),
+        Some(Layer::Copying(_)) => copying::act(model, session, action),
         Some(Layer::Dialog(dialog)) => {
             let last = dialog.choices.len().saturating_sub(1);
             match action {
@@ -87,6 +89,10 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
         Some(Layer::Entry(_)) => match action {
             Action::Accept => accept(model, session),
             Action::Back => cancel(model),
+            Action::Syntax => {
+                syntax(model);
+                Vec::new()
+            }
             _ => Vec::new(),
         },
         None => Vec::new(),
@@ -143,7 +149,16 @@ fn accept(model: &mut Model, session: &Session) -> Vec<Effect> {
     };
     let text = entry.input.value().to_owned();
     match entry.purpose.clone() {
-        Purpose::Search => log::search(model, session, &text),
+        Purpose::Search(syntax) => {
+            if let Err(why) = log::search(model, session, &text, syntax) {
+                wrong(model, entry, &why);
+            }
+        }
+        Purpose::FilterLog(syntax) => {
+            if let Err(why) = log::filter(model, session, &text, syntax) {
+                wrong(model, entry, &why);
+            }
+        }
         Purpose::Filter => {
             model.picking.filter = text;
             model.picking.method = 0;
@@ -191,6 +206,21 @@ fn again(model: &mut Model, mut entry: Box<Entry>, text: &str) {
     model.layers.push(Layer::Entry(entry));
 }
 
+/// An expression is none: it can be put right.
+fn wrong(model: &mut Model, entry: Box<Entry>, why: &str) {
+    model.say = Some(format!("This is no regular expression: {why}."));
+    model.layers.push(Layer::Entry(entry));
+}
+
+/// What is searched for is a text, or an expression.
+fn syntax(model: &mut Model) {
+    if let Some(Layer::Entry(entry)) = model.layers.last_mut()
+        && let Purpose::Search(syntax) | Purpose::FilterLog(syntax) = &mut entry.purpose
+    {
+        *syntax = syntax.other();
+    }
+}
+
 fn cancel(model: &mut Model) -> Vec<Effect> {
     let Some(Layer::Entry(entry)) = model.layers.pop() else {
         return Vec::new();
@@ -201,7 +231,11 @@ fn cancel(model: &mut Model) -> Vec<Effect> {
             return vec![Effect::Confirm { ask, answer }];
         }
         Purpose::Destroy(..) => model.say = Some("Not started.".to_owned()),
-        Purpose::Search | Purpose::Filter | Purpose::Marker | Purpose::Setting(..) => {}
+        Purpose::Search(_)
+        | Purpose::FilterLog(_)
+        | Purpose::Filter
+        | Purpose::Marker
+        | Purpose::Setting(..) => {}
     }
     Vec::new()
 }
@@ -260,33 +294,45 @@ fn settings(model: &mut Model, action: Action) -> Vec<Effect> {
 
 /// A key that means nothing but itself.
 pub(super) fn typed(model: &mut Model, event: KeyEvent) -> Vec<Effect> {
-    let Some(Layer::Entry(entry)) = model.layers.last_mut() else {
-        return Vec::new();
+    let length = match model.layers.last() {
+        Some(Layer::Entry(entry)) => entry.input.value().len(),
+        Some(Layer::Palette(palette)) => palette.input.value().len(),
+        _ => return Vec::new(),
     };
     if event.kind == KeyEventKind::Release {
         return Vec::new();
     }
+    let Some(request) = request(event, length < LONGEST) else {
+        return Vec::new();
+    };
+    match model.layers.last_mut() {
+        Some(Layer::Entry(entry)) => {
+            entry.input.handle(request);
+        }
+        _ => palette::typed(model, request),
+    }
+    Vec::new()
+}
+
+/// What a key does to a line that is typed.
+fn request(event: KeyEvent, has_room: bool) -> Option<InputRequest> {
     let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
     let alt = event.modifiers.contains(KeyModifiers::ALT);
-    let request = match event.code {
+    Some(match event.code {
         KeyCode::Char('a') if ctrl => InputRequest::GoToStart,
         KeyCode::Char('e') if ctrl => InputRequest::GoToEnd,
         KeyCode::Char('u') if ctrl => InputRequest::DeleteFromStart,
         KeyCode::Char('k') if ctrl => InputRequest::DeleteTillEnd,
         KeyCode::Char('w') if ctrl => InputRequest::DeletePrevWord,
-        KeyCode::Char(c) if !ctrl && !alt && entry.input.value().len() < LONGEST => {
-            InputRequest::InsertChar(c)
-        }
+        KeyCode::Char(c) if !ctrl && !alt && has_room => InputRequest::InsertChar(c),
         KeyCode::Backspace => InputRequest::DeletePrevChar,
         KeyCode::Delete => InputRequest::DeleteNextChar,
         KeyCode::Left => InputRequest::GoToPrevChar,
         KeyCode::Right => InputRequest::GoToNextChar,
         KeyCode::Home => InputRequest::GoToStart,
         KeyCode::End => InputRequest::GoToEnd,
-        _ => return Vec::new(),
-    };
-    entry.input.handle(request);
-    Vec::new()
+        _ => return None,
+    })
 }
 
 /// Text that was pasted goes where text is typed, up to the end of its line; elsewhere it would be

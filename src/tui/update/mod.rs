@@ -2,17 +2,22 @@
 //! arguments.
 
 mod comparing;
+mod copying;
 mod freeze;
 mod layers;
 mod log;
+mod mouse;
+mod palette;
 mod picking;
 mod watching;
 
 use crate::session::Session;
 
-use super::keys::{Action, resolve};
+use super::keys::Action;
 use super::message::{Effect, Ended, Message};
-use super::model::{Decision, Dialog, Layer, Leave, LogView, Model, Screen, Watching, is_active};
+use super::model::{
+    Decision, Dialog, Layer, Leave, LogView, Model, Palette, Screen, Watching, is_active,
+};
 use super::offer::Offer;
 
 /// Takes one message. The session is only looked at: a search reads its log.
@@ -20,6 +25,8 @@ pub fn update(model: &mut Model, session: &Session, message: Message) -> Vec<Eff
     let effects = take(model, session, message);
     freeze::after(model, &effects);
     next_question(model);
+    let shown = freeze::seen(model);
+    log::look(model, shown.as_deref().unwrap_or(session));
     effects
 }
 
@@ -27,10 +34,14 @@ fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
     match message {
         Message::Key(event) => {
             model.say = None;
-            match resolve(&model.contexts(session), event) {
+            match model.keys.resolve(&model.contexts(session), event) {
                 Some(action) => act(model, session, action),
                 None => layers::typed(model, event),
             }
+        }
+        Message::Mouse(event) => {
+            let shown = freeze::seen(model);
+            mouse::take(model, shown.as_deref().unwrap_or(session), event)
         }
         Message::Paste(text) => layers::pasted(model, &text),
         Message::Resize(columns, rows) => {
@@ -113,7 +124,7 @@ fn began(model: &mut Model) {
         log: LogView {
             left: log.left,
             wrap: log.wrap,
-            hide_times: log.hide_times,
+            times: log.times,
             ..LogView::default()
         },
         ..Watching::default()
@@ -165,6 +176,11 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
         }
         Action::Suspend => vec![Effect::Suspend],
         Action::Quit => quit(model, session),
+        Action::Mouse => mouse::turn(model),
+        Action::Palette if !matches!(model.layers.last(), Some(Layer::Palette(_))) => {
+            model.layers.push(Layer::Palette(Palette::default()));
+            Vec::new()
+        }
         Action::Help if !matches!(model.layers.last(), Some(Layer::Help(_))) => {
             model.layers.push(Layer::Help(0));
             Vec::new()

@@ -10,8 +10,9 @@ use super::super::message::{Effect, Player, ReplayState};
 use super::super::model::{
     Decision, Dialog, Entry, Figures, Layer, Leave, Model, Pane, Purpose, Screen,
 };
+use super::super::query::{Query, Syntax};
 use super::super::runlog::At;
-use super::{freeze, log, picking};
+use super::{copying, freeze, log, picking};
 
 /// The speeds of a replay.
 const SPEEDS: [f64; 10] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
@@ -30,10 +31,18 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
         Action::Again => model.screen = Screen::Picking,
         Action::Search => {
             model.watching.pane = Pane::Log;
-            let query = model.watching.log.query.as_ref();
-            let before = query.map_or_else(String::new, |query| query.text().to_owned());
-            entry(model, Purpose::Search, "Search", before);
+            let query = model.watching.log.search.as_ref().map(|found| &found.query);
+            let (syntax, before) = typed_before(query);
+            entry(model, Purpose::Search(syntax), "Search", before);
         }
+        Action::FilterLog => {
+            let query = model.watching.log.filter.as_ref().map(|found| &found.query);
+            let (syntax, before) = typed_before(query);
+            entry(model, Purpose::FilterLog(syntax), "Only lines with", before);
+        }
+        Action::Copy => copying::begin(model, session),
+        Action::Save => return log::save(model, session),
+        Action::Open => open(model, session),
         Action::NextMatch => log::again(model, session, true),
         Action::PreviousMatch => log::again(model, session, false),
         Action::Wrap => {
@@ -45,12 +54,13 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
         }
         Action::Timestamps => {
             let view = &mut model.watching.log;
-            view.hide_times = !view.hide_times;
+            view.times = view.times.next();
         }
         Action::Compare => model.screen = Screen::Comparing,
         Action::NextPane => focus(model, session, true),
         Action::PreviousPane => focus(model, session, false),
         Action::Beside => beside(model, session),
+        Action::Zoom if log::close(model) => {}
         Action::Zoom => model.watching.zoom = !model.watching.zoom,
         Action::Swap => {
             let pane = match model.watching.figures {
@@ -66,12 +76,37 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             let is_busy = |host: &String| lanes::is_busy(session, host);
             model.watching.host = model.watching.host.take().filter(is_busy);
         }
-        Action::Back => back(model),
+        Action::Back => back(model, session),
+        Action::PreviousRun | Action::NextRun if model.watching.log.alone.is_some() => {
+            log::other_run(model, session, action == Action::NextRun);
+        }
         Action::PreviousRun => look(model, session, false),
         Action::NextRun => look(model, session, true),
         _ => scroll(model, session, action),
     }
     Vec::new()
+}
+
+/// What was typed for a query.
+fn typed_before(query: Option<&Query>) -> (Syntax, String) {
+    query.map_or_else(Default::default, |query| {
+        (query.syntax(), query.text().to_owned())
+    })
+}
+
+/// The log of the step under the cursor, or at the top of the log, alone.
+fn open(model: &mut Model, session: &Session) {
+    if model.watching.pane == Pane::Log {
+        log::open_here(model, session);
+        return;
+    }
+    let run = model.run(session).filter(|run| !run.steps.is_empty());
+    let Some(run) = run else {
+        model.say = Some("No step has begun yet.".to_owned());
+        return;
+    };
+    let step = model.watching.step.unwrap_or_else(|| moving(run));
+    log::open(model, run.run.clone(), step, false);
 }
 
 fn stop(model: &mut Model, session: &Session) {
@@ -221,7 +256,8 @@ fn next_host(model: &mut Model, session: &Session, forward: bool) {
     }
 }
 
-fn enter(model: &mut Model, pane: Pane) {
+pub(super) fn enter(model: &mut Model, pane: Pane) {
+    log::close(model);
     model.watching.pane = pane;
     match pane {
         Pane::Medians => model.watching.figures = Figures::Medians,
@@ -231,22 +267,30 @@ fn enter(model: &mut Model, pane: Pane) {
 }
 
 fn follow(model: &mut Model) {
+    if model.watching.log.alone.is_some() {
+        log::follow(model);
+        return;
+    }
     model.watching.run = None;
     model.watching.step = None;
     log::follow(model);
 }
 
-/// One thing at a time: the frozen screen, the zoom, the search, what was looked at, the host.
-fn back(model: &mut Model) {
-    if freeze::thaw(model) {
+/// One thing at a time: the frozen screen, the step alone, the zoom, the search, the filter, what
+/// was looked at, the host.
+fn back(model: &mut Model, session: &Session) {
+    if freeze::thaw(model) || log::close(model) {
         return;
     }
     let watching = &mut model.watching;
     let looks = watching.run.is_some() || watching.step.is_some() || watching.log.top.is_some();
     if watching.zoom {
         watching.zoom = false;
-    } else if watching.log.query.take().is_some() {
+    } else if watching.log.search.take().is_some() {
         watching.log.hit = None;
+    } else if watching.log.filter.is_some() {
+        // No text lets all lines through.
+        let _ = log::filter(model, session, "", Syntax::Text);
     } else if looks {
         follow(model);
     } else {
@@ -272,7 +316,7 @@ fn look(model: &mut Model, session: &Session, forward: bool) {
     }
 }
 
-fn look_at(model: &mut Model, session: &Session, to: usize) {
+pub(super) fn look_at(model: &mut Model, session: &Session, to: usize) {
     let Some(run) = session.runs.get(to) else {
         return;
     };
@@ -328,7 +372,12 @@ fn steps(model: &mut Model, session: &Session, page: usize, action: Action) {
     };
     let at = model.watching.step.unwrap_or_else(|| moving(run));
     let to = picking::moved(at, run.steps.len(), page, action);
-    let id: RunId = run.run.clone();
+    let run = run.run.clone();
+    choose(model, run, to);
+}
+
+/// Puts the cursor on a step; the log goes along.
+pub(super) fn choose(model: &mut Model, id: RunId, to: usize) {
     model.watching.step = Some(to);
     model.watching.log.hit = None;
     model.watching.log.top = Some((

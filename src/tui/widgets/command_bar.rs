@@ -2,9 +2,12 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Clear, Widget};
 
-use super::super::keys::{self, Action};
+use super::super::keys::{Action, Bound, Context};
 use super::super::model::{Entry, Layer, Purpose, Screen};
+use super::super::query::Syntax;
 use super::super::text;
 use super::super::theme::Role;
 use super::super::view::Ui;
@@ -18,26 +21,53 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) -> Option<Positi
     {
         return Some(typed(ui, area, buffer, entry));
     }
+    if let Some(say) = &ui.model.say {
+        said(ui, area, buffer, say);
+        return None;
+    }
     let mut row = Row::new(ui, width);
     row.gap(1);
-    if let Some(say) = &ui.model.say {
-        row.text(say, Role::Accent);
-    } else {
-        commands(ui, &mut row);
-    }
+    commands(ui, &mut row);
     ui.line(area, buffer, &row.line());
     None
 }
 
+/// What was said last. It is never cut: a path that is not seen whole is of no use. What is longer
+/// than the line covers the rows above it until the next key.
+fn said(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, say: &str) {
+    let width = usize::from(area.width);
+    let parts = text::wrap_words(&text::clean(say), width.saturating_sub(1).max(1));
+    let rows: Vec<Line<'_>> = parts
+        .iter()
+        .map(|part| {
+            let mut row = Row::new(ui, width);
+            row.gap(1).text(part, Role::Accent);
+            row.line()
+        })
+        .collect();
+    let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).clamp(1, 6);
+    let area = Rect {
+        y: area.bottom().saturating_sub(height),
+        height: height.min(area.bottom()),
+        ..area
+    };
+    Clear.render(area, buffer);
+    ui.rows(area, buffer, &rows, 0);
+}
+
 /// Whether a line is typed in the bar, where what it is about stays in sight.
 pub(crate) fn is_in_bar(entry: &Entry) -> bool {
-    matches!(entry.purpose, Purpose::Search | Purpose::Filter)
+    matches!(
+        entry.purpose,
+        Purpose::Search(_) | Purpose::FilterLog(_) | Purpose::Filter
+    )
 }
 
 fn typed(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, entry: &Entry) -> Position {
     let width = usize::from(area.width);
     let mut row = Row::new(ui, width);
-    row.gap(1).text(&format!("{}: ", entry.title), Role::Key);
+    row.gap(1)
+        .text(&format!("{}: ", prompt(ui, entry)), Role::Key);
     let start = row.width();
     let cells = row.room().saturating_sub(1);
     let scroll = entry.input.visual_scroll(cells);
@@ -50,43 +80,62 @@ fn typed(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, entry: &Entry) -> Position
     Position::new(area.x + cursor.min(width.saturating_sub(1)) as u16, area.y)
 }
 
+/// What is asked for; for the log, how it will be understood and the key that changes that.
+fn prompt(ui: Ui<'_>, entry: &Entry) -> String {
+    let (Purpose::Search(syntax) | Purpose::FilterLog(syntax)) = entry.purpose else {
+        return entry.title.clone();
+    };
+    let key = ui.model.keys.name(&[Context::Entry], Action::Syntax);
+    let (now, other) = match syntax {
+        Syntax::Text => ("text", "regex"),
+        Syntax::Regex => ("regex", "text"),
+    };
+    if ui.model.size.0 < 60 || key.is_empty() {
+        format!("{} {now}", entry.title)
+    } else {
+        format!("{} {now} ({key} {other})", entry.title)
+    }
+}
+
 /// The keys of this place, as many as there is room for; help always.
 fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
     let contexts = ui.model.contexts(ui.session);
-    let mut seen: Vec<&'static keys::Chord> = Vec::new();
-    let mut shown: Vec<(String, String)> = Vec::new();
+    let bounds = ui.model.keys.here(&contexts);
+    let mut shown: Vec<(Context, String, String)> = Vec::new();
     let mut help = None;
-    for bind in keys::rows(&contexts) {
-        let Some(key) = bind.keys.iter().find(|key| !seen.contains(key)) else {
+    for (at, bound) in bounds.iter().enumerate() {
+        let Some(key) = bound.keys.first().filter(|_| !bound.bind.bar.is_empty()) else {
             continue;
         };
-        seen.extend(bind.keys);
-        if bind.bar.is_empty() {
-            continue;
-        }
-        let (name, label) = match bind.bar.split_once(' ') {
-            // `+/- speed`: the label brings the names of two keys.
-            Some((names, label)) if names.contains('/') => (names.to_owned(), label.to_owned()),
-            _ => (key.to_string(), label(ui, bind)),
+        let (name, label) = match bound.bind.bar.split_once(' ') {
+            // `+/- speed`: two keys, the second one is that of the next row.
+            Some((names, label)) if names.len() == 3 && names.contains('/') => {
+                let other = bounds.get(at + 1).and_then(|next| next.keys.first());
+                let other = other.map_or_else(String::new, |other| format!("/{other}"));
+                (format!("{key}{other}"), label.to_owned())
+            }
+            _ => (key.to_string(), label(ui, bound)),
         };
-        if bind.action == Action::Help {
+        if bound.bind.action == Action::Help {
             help = Some((name, label));
-        } else if bind.action == Action::Compare && ui.session.end.is_some() {
+        } else if bound.bind.action == Action::Compare && ui.session.end.is_some() {
             // After the last run, this is what one came for.
-            shown.insert(0, (name, label));
+            shown.insert(0, (Context::Over, name, label));
         } else {
-            shown.push((name, label));
+            shown.push((bound.bind.context, name, label));
         }
     }
-    // What one came here for is never cut off.
-    shown.sort_by_key(|(name, _)| name != "Enter");
-    let need = |(name, label): &(String, String)| text::width(name) + 1 + text::width(label) + 3;
-    let reserved = help.as_ref().map_or(0, need);
-    for item in &shown {
-        if need(item) + reserved <= row.room() {
-            row.text(&item.0, Role::Key)
+    // What one came here for is never cut off: what Enter does, and what stops a run.
+    let is_session =
+        |context: &Context| matches!(context, Context::Live | Context::Over | Context::Replay);
+    shown.sort_by_key(|(context, name, _)| (name != "Enter", !is_session(context)));
+    let need = |name: &str, label: &str| text::width(name) + 1 + text::width(label) + 3;
+    let reserved = help.as_ref().map_or(0, |(name, label)| need(name, label));
+    for (_, name, label) in &shown {
+        if need(name, label) + reserved <= row.room() {
+            row.text(name, Role::Key)
                 .gap(1)
-                .text(&item.1, Role::Muted)
+                .text(label, Role::Muted)
                 .gap(3);
         }
     }
@@ -96,15 +145,15 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
 }
 
 /// What the bar calls a key: pausing and going on are one key.
-fn label(ui: Ui<'_>, bind: &keys::Bind) -> String {
+fn label(ui: Ui<'_>, bound: &Bound) -> String {
     let replay = ui.model.replay.as_ref();
-    match bind.action {
+    match bound.bind.action {
         Action::Pause if ui.session.is_paused() => "go on",
         Action::Compare if ui.session.end.is_some() && ui.model.screen == Screen::Watching => {
             "what came out"
         }
         Action::Hold if replay.is_some_and(|replay| replay.paused) => "go on",
-        _ => bind.bar,
+        _ => bound.bind.bar,
     }
     .to_owned()
 }

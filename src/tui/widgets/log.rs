@@ -5,15 +5,20 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::event::{Nanos, Stream};
-use crate::session::{RunStage, RunView};
+use crate::event::Stream;
+use crate::report::{Stamped, Stamps};
+use crate::session::{RunStage, RunView, StepView};
 
+use super::super::found::Found;
+use super::super::keys::{Action, Context};
 use super::super::layout::{self, Page};
-use super::super::model::Pane;
-use super::super::runlog::{At, Entry, RunLog};
+use super::super::model::{Layer, Pane};
+use super::super::query::Syntax;
+use super::super::runlog::{self, At, Entry, RunLog};
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
 use super::super::{format, text};
+use super::row::Row;
 
 /// The pane of one run.
 pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&RunView>) {
@@ -32,22 +37,52 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
         );
         return;
     };
-    let log = RunLog::of(ui.session, run);
-    let page = layout::page_in(ui.model, area);
+    let log = RunLog::seen(ui.session, run, &ui.model.watching.log);
+    let parts = layout::log_parts(ui.model, area, Some(run));
+    let page = layout::page_in(ui.model, parts.lines);
     let top = top(ui, run, &log, page);
     let (rows, last) = rows(ui, run, &log, top, page);
-    let follows = !is_pinned;
     let name = run
         .steps
         .get(last.step)
         .map_or("", |step| step.planned.name.as_str());
     let titles = Titles {
         left: &format!("Log · {} · {name}", title(ui, run)),
-        right: &standing(ui, &log, follows, last),
-        foot: &age(ui, run),
+        right: &standing(ui, run, &log, last, is_pinned),
+        foot: &age(ui, run, page),
     };
-    let inner = ui.pane(area, buffer, has_keys, titles);
-    ui.rows(inner, buffer, &rows, 0);
+    ui.pane(area, buffer, has_keys, titles);
+    if let Some(head) = parts.head {
+        command(ui, area, head, buffer, run.steps.get(top.step));
+    }
+    ui.rows(parts.lines, buffer, &rows, 0);
+}
+
+/// The exact command above its lines, and a line below it.
+fn command(ui: Ui<'_>, area: Rect, head: Rect, buffer: &mut Buffer, step: Option<&StepView>) {
+    let Some(step) = step else { return };
+    let width = usize::from(head.width);
+    let rows = runlog::command(step, width);
+    let room = usize::from(head.height);
+    let hidden = rows.len().saturating_sub(room);
+    let mut lines: Vec<Line<'_>> = rows
+        .iter()
+        .take(room)
+        .map(|row| {
+            let mut line = Row::new(ui, width);
+            line.text(row, Role::LogCommand);
+            line.line()
+        })
+        .collect();
+    if hidden > 0 {
+        let mut line = Row::new(ui, width);
+        let says = format!("  … {} more rows: copy or save it", hidden + 1);
+        line.text(&says, Role::Muted);
+        lines.pop();
+        lines.push(line.line());
+    }
+    ui.rows(head, buffer, &lines, 0);
+    ui.rule(area, buffer, head.bottom());
 }
 
 fn title(ui: Ui<'_>, run: &RunView) -> String {
@@ -67,31 +102,88 @@ fn top(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, page: Page) -> At {
     }
 }
 
-fn standing(ui: Ui<'_>, log: &RunLog<'_>, follows: bool, last: At) -> String {
-    let searched = match &ui.model.watching.log.query {
-        Some(query) => format!("/{} · ", text::clean(query.text())),
-        None => String::new(),
+/// What is searched for and let through, and what is below.
+fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At, is_pinned: bool) -> String {
+    let view = &ui.model.watching.log;
+    let mut parts = Vec::new();
+    let typed = |sign: &str, found: &Found| {
+        let text = text::clean(found.query.text()).into_owned();
+        let cut = text::cut(&text, 24).into_owned();
+        match found.query.syntax() {
+            Syntax::Text => format!("{sign}{cut}"),
+            Syntax::Regex => format!("{sign}{cut} (regex)"),
+        }
     };
-    let lines = log.len();
-    if follows {
-        return format!("{searched}following · {lines} lines");
+    if let Some(found) = &view.filter {
+        parts.push(typed("&", found));
     }
-    match log.below(last) {
-        0 => format!("{searched}end · {lines} lines · f follows"),
-        1 => format!("{searched}1 line below · f follows"),
-        below => format!("{searched}{below} lines below · f follows"),
+    if let Some(found) = &view.search {
+        let hit = view.hit.as_ref().filter(|(of, _)| *of == run.run);
+        let (at, of) = log.count(found, hit.map(|(_, at)| *at));
+        let of = format::many(of);
+        let count = match at {
+            Some(at) => format!("{} of {of}", format::many(at)),
+            None => format!("{of} found"),
+        };
+        parts.push(format!("{} {count}", typed("/", found)));
+    }
+    let all = log.unfiltered();
+    let lines = if view.filter.is_some() {
+        format!("{} of {} lines", format::many(log.len()), format::many(all))
+    } else {
+        lines_of(all)
+    };
+    let follow = ui.model.keys.name(&[Context::Watching], Action::Follow);
+    if !is_pinned {
+        parts.push("following".to_owned());
+        parts.push(lines);
+    } else {
+        match log.below(last) {
+            0 => parts.extend(["end".to_owned(), lines]),
+            below => parts.push(format!("{} below", lines_of(below))),
+        }
+        parts.push(format!("{follow} follows"));
+    }
+    parts.join(" · ")
+}
+
+/// `1 line`, `3,000 lines`.
+fn lines_of(n: u64) -> String {
+    match n {
+        1 => "1 line".to_owned(),
+        n => format!("{} lines", format::many(n)),
     }
 }
 
 /// How long ago the last line came, while more may come.
-fn age(ui: Ui<'_>, run: &RunView) -> String {
-    let heard = run.steps.iter().filter_map(|step| step.last_output).max();
+fn age(ui: Ui<'_>, run: &RunView, page: Page) -> String {
+    let view = &ui.model.watching.log;
+    let mut parts = Vec::new();
+    if view.left > 0 && page.wrap.is_none() {
+        parts.push(format!("from column {}", view.left + 1));
+    }
+    match view.times {
+        Stamps::SinceBegin => parts.push("since the step began".to_owned()),
+        Stamps::SinceLast => parts.push("since the line before".to_owned()),
+        Stamps::OfDay | Stamps::Off => {}
+    }
+    let alone = view.alone_in(run);
+    let is_shown = |step: usize| alone.is_none_or(|alone| alone == step);
+    let steps = run.steps.iter().enumerate();
+    let heard = steps
+        .filter(|(at, _)| is_shown(*at))
+        .filter_map(|(_, step)| step.last_output)
+        .max();
     match heard {
         Some(heard) if run.state == RunStage::Running => {
-            format!("last line {}", format::ago(ui.model.now.since(heard)))
+            parts.push(format!(
+                "last line {}",
+                format::ago(ui.model.now.since(heard))
+            ));
         }
-        _ => String::new(),
+        _ => {}
     }
+    parts.join(" · ")
 }
 
 /// The rows of a page, and the last place that is on it.
@@ -113,19 +205,17 @@ fn rows(
             None => {
                 let left = ui.model.watching.log.left;
                 let part = window(&styled, left, page.width);
-                rows.push(with_time(ui, log.entry(here), true, part));
+                let line = with_time(ui, run, log, here, true, part);
+                rows.push(marked(ui, here, line));
             }
             Some(width) => {
                 let mut from = 0;
                 for (row, part) in text::wrap(&line, width).enumerate() {
                     let to = from + part.len();
                     if row >= here.row && rows.len() < page.height {
-                        rows.push(with_time(
-                            ui,
-                            log.entry(here),
-                            row == 0,
-                            slice(&styled, from, to),
-                        ));
+                        let part = slice(&styled, from, to);
+                        let line = with_time(ui, run, log, here, row == 0, part);
+                        rows.push(marked(ui, here, line));
                     }
                     from = to;
                 }
@@ -144,7 +234,7 @@ fn styled(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, at: At, line: &str) -> Ve
             stream: Stream::Err,
             ..
         }) => Role::LogStderr,
-        Some(Entry::Dropped(_)) => Role::Muted,
+        Some(Entry::Dropped(_) | Entry::Nothing) => Role::Muted,
         _ => Role::Log,
     };
     let base = ui.style(role);
@@ -158,10 +248,12 @@ fn styled(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, at: At, line: &str) -> Ve
     } else {
         Role::LogMatch
     }));
+    // What lets lines through is marked, too, where nothing else is.
     let matches = view
-        .query
+        .search
         .as_ref()
-        .map(|query| query.matches(line))
+        .or(view.filter.as_ref())
+        .map(|found| found.query.matches(line))
         .unwrap_or_default();
     let mut parts = Vec::with_capacity(matches.len() * 2 + 1);
     let mut from = 0;
@@ -209,40 +301,51 @@ fn slice(parts: &[(String, Style)], from: usize, to: usize) -> Vec<Span<'static>
     spans
 }
 
-/// Puts the time of day in front, on the first row of a line.
+/// A line that is about to be copied.
+fn marked(ui: Ui<'_>, at: At, line: Line<'static>) -> Line<'static> {
+    match ui.model.layers.last() {
+        Some(Layer::Copying(copying)) if copying.at.is_line(at) => {
+            let style = ui.style(Role::Selection);
+            let mut line = line.style(style);
+            for span in &mut line.spans {
+                span.style = span.style.patch(style);
+            }
+            line
+        }
+        _ => line,
+    }
+}
+
+/// Puts a time in front, on the first row of a line.
 fn with_time(
     ui: Ui<'_>,
-    entry: Option<Entry<'_>>,
+    run: &RunView,
+    log: &RunLog<'_>,
+    at: At,
     is_first: bool,
     part: Vec<Span<'static>>,
 ) -> Line<'static> {
     let mut line = Line::default();
-    if !ui.model.watching.log.hide_times {
-        let time = match entry.filter(|_| is_first) {
-            Some(Entry::Command { at: Some(at), .. } | Entry::Line { at, .. }) => {
-                time_of_day(ui, at)
-            }
-            _ => String::new(),
-        };
+    let came = match log.entry(at).filter(|_| is_first) {
+        Some(Entry::Command { at: came, .. }) => came,
+        Some(Entry::Line { at: came, .. }) => Some(came),
+        _ => None,
+    };
+    let times = ui.model.watching.log.times;
+    if times != Stamps::Off {
+        let time = came.map_or_else(String::new, |came| {
+            let step = run.steps.get(at.step);
+            let stamped = Stamped {
+                came,
+                last: log.came_before(at),
+                began: step.and_then(|step| step.started).unwrap_or(came),
+                start: ui.session.header.as_ref().map(|header| header.started),
+            };
+            times.of(stamped, ui.model.zone)
+        });
         let style = ui.style(Role::LogTime);
         line.push_span(Span::styled(text::left(&time, layout::TIME), style));
     }
     line.extend(part);
     line
-}
-
-/// A moment as a time of day where the session began; since the begin where that is not known.
-fn time_of_day(ui: Ui<'_>, at: Nanos) -> String {
-    let began = ui.session.header.as_ref().map(|header| header.started);
-    let offset = i64::try_from(at.0).ok().map(chrono::Duration::nanoseconds);
-    match began
-        .zip(offset)
-        .and_then(|(began, offset)| began.checked_add_signed(offset))
-    {
-        Some(moment) => moment
-            .with_timezone(&ui.model.zone)
-            .format("%H:%M:%S%.3f")
-            .to_string(),
-        None => format!("{:.3}", at.seconds()),
-    }
 }

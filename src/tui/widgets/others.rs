@@ -30,7 +30,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, beside: &Beside<
         RunStage::Queued => 2,
         RunStage::Ended(..) => 3,
     });
-    let mut row = Row::new(ui, usize::from(area.width));
+    let mut row = Row::new(ui, usize::from(area.width).saturating_sub(1));
     for (at, lane) in all.iter().enumerate() {
         let sign = signs::of_run(&lane.run.state);
         let what = what(ui, lane.run);

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
+use ratatui::widgets::Block;
 
-use crate::event::{Binding, Plan};
+use crate::event::{Binding, BindingId, Plan};
 use crate::session::{RunStage, RunView};
 
 use super::super::model::Pane;
@@ -32,9 +33,37 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         foot: how.as_deref().unwrap_or_default(),
     };
     let inner = ui.pane(area, buffer, ui.model.watching.pane == Pane::Plan, titles);
-    let (rows, at) = rows(ui, plan, usize::from(inner.width));
-    let height = layout::inner_height(area);
-    ui.rows(inner, buffer, &rows, (at + 2).saturating_sub(height));
+    let rows = rows(ui, plan, usize::from(inner.width));
+    ui.rows(inner, buffer, &rows.lines, rows.first(area));
+}
+
+/// The method that stands in a row of the pane.
+pub(crate) fn binding_at(ui: Ui<'_>, area: Rect, at: Position) -> Option<BindingId> {
+    let inner = Block::bordered().inner(area);
+    if !inner.contains(at) {
+        return None;
+    }
+    let rows = rows(ui, plan(ui)?, usize::from(inner.width));
+    let row = rows.first(area) + usize::from(at.y - inner.y);
+    rows.bindings.get(row).cloned().flatten()
+}
+
+/// The rows of a plan.
+struct Rows {
+    lines: Vec<Line<'static>>,
+    /// The row of the run that is looked at.
+    here: usize,
+    /// The method of each row that has one.
+    bindings: Vec<Option<BindingId>>,
+}
+
+impl Rows {
+    /// The first row that is seen.
+    fn first(&self, area: Rect) -> usize {
+        let height = layout::inner_height(area);
+        let most = self.lines.len().saturating_sub(height);
+        (self.here + 2).saturating_sub(height).min(most)
+    }
 }
 
 fn plan(ui: Ui<'_>) -> Option<&Plan> {
@@ -45,10 +74,10 @@ fn summary(plan: &Plan) -> String {
     format!("{} × {}, {}", plan.bindings.len(), plan.reps, plan.order)
 }
 
-/// Rows, and the row of the run that is looked at.
-fn rows(ui: Ui<'_>, plan: &Plan, width: usize) -> (Vec<Line<'static>>, usize) {
+fn rows(ui: Ui<'_>, plan: &Plan, width: usize) -> Rows {
     let looked_at = ui.model.run(ui.session);
     let mut rows = Vec::new();
+    let mut bindings = Vec::new();
     let mut at = 0;
     let mut group = String::new();
     // Each machine has its own time left; of one alone the first line says it.
@@ -85,9 +114,15 @@ fn rows(ui: Ui<'_>, plan: &Plan, width: usize) -> (Vec<Line<'static>>, usize) {
         states(ui, &mut row, binding, looked_at, room);
         let role = if is_here { Role::Running } else { Role::Text };
         row.gap(1).text(&binding.method, role);
+        bindings.resize(rows.len(), None);
+        bindings.push(Some(binding.id.clone()));
         rows.push(row.line());
     }
-    (rows, at)
+    Rows {
+        lines: rows,
+        here: at,
+        bindings,
+    }
 }
 
 /// A sign a repetition; counted where there are too many.
@@ -138,7 +173,7 @@ pub(crate) fn draw_line(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let Some(plan) = plan(ui) else {
         return;
     };
-    let width = usize::from(area.width);
+    let width = usize::from(area.width).saturating_sub(1);
     let looked_at = ui.model.run(ui.session);
     let here = plan
         .bindings

@@ -60,7 +60,12 @@ fn hosts(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
             }
         })
         .collect();
-    ui.rows(inner, buffer, &rows, scroll_to(picking.host, inner));
+    ui.rows(
+        inner,
+        buffer,
+        &rows,
+        layout::first(picking.host, usize::from(inner.height)),
+    );
 }
 
 fn host_row<'a>(ui: Ui<'a>, host: &HostOffer, is_here: bool, width: usize) -> Row<'a> {
@@ -79,10 +84,6 @@ fn host_row<'a>(ui: Ui<'a>, host: &HostOffer, is_here: bool, width: usize) -> Ro
     }
     row.text(&host.facts, Role::Muted);
     row
-}
-
-fn scroll_to(at: usize, area: Rect) -> usize {
-    (at + 1).saturating_sub(usize::from(area.height))
 }
 
 fn methods(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
@@ -136,7 +137,12 @@ fn methods(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
             }
         })
         .collect();
-    ui.rows(inner, buffer, &rows, scroll_to(picking.method, inner));
+    ui.rows(
+        inner,
+        buffer,
+        &rows,
+        layout::first(picking.method, usize::from(inner.height)),
+    );
 }
 
 /// Why no method is shown: of a host that is not there, all of the reason.

@@ -6,12 +6,15 @@ mod over;
 mod trouble;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
+use ratatui::widgets::Block;
 
 use crate::event::{Labels, Phase, PlannedStep};
 use crate::session::{RunStage, RunView, StepView};
 
+use super::super::keys::Action;
+use super::super::layout::Beside;
 use super::super::model::{Pane, is_active};
 use super::super::signs::{self, Sign};
 use super::super::theme::Role;
@@ -34,6 +37,16 @@ pub(crate) struct Place {
     pub is_here: bool,
     /// Whether it is one of several.
     pub several: bool,
+}
+
+impl Place {
+    /// Of one of those side by side.
+    pub fn of(beside: &Beside<'_>, at: usize) -> Self {
+        Self {
+            is_here: at == beside.focus,
+            several: beside.runs.len() > 1,
+        }
+    }
 }
 
 /// The pane of one run.
@@ -59,29 +72,65 @@ pub(crate) fn draw(
         right: &standing(ui, run, is_here),
         ..Titles::default()
     };
-    let mut inner = ui.pane(area, buffer, has_keys, titles);
-    if inner.height > 3 {
-        let most = if inner.height > 8 { 2 } else { 1 };
-        let about = warning::About::of(ui, run, is_here, place.several);
-        let warning = warning::lines(ui, &about, usize::from(inner.width), most);
-        let rows = u16::try_from(warning.len()).unwrap_or(1);
-        inner.height -= rows;
-        let last = Rect {
-            y: inner.bottom(),
-            height: rows,
-            ..inner
-        };
-        ui.rows(last, buffer, &warning, 0);
+    ui.pane(area, buffer, has_keys, titles);
+    let (inner, warning) = parts(ui, area, run, place);
+    let last = Rect {
+        y: inner.bottom(),
+        height: u16::try_from(warning.len()).unwrap_or(1),
+        ..inner
+    };
+    ui.rows(last, buffer, &warning, 0);
+    let rows = List::of(ui, run, is_here, usize::from(inner.width)).rows();
+    ui.rows(inner, buffer, &rows.lines, rows.first(inner.height));
+}
+
+/// The area of the steps, and the warning below them.
+fn parts(ui: Ui<'_>, area: Rect, run: &RunView, place: Place) -> (Rect, Vec<Line<'static>>) {
+    let mut inner = Block::bordered().inner(area);
+    if inner.height <= 3 {
+        return (inner, Vec::new());
     }
-    let list = List::of(ui, run, is_here, usize::from(inner.width));
-    let (rows, focus) = list.rows();
-    let height = usize::from(inner.height);
-    // The moving step stays in sight, with what comes next where there is room.
-    let from = (focus + 3)
-        .min(rows.len())
-        .saturating_sub(height)
-        .min(focus);
-    ui.rows(inner, buffer, &rows, from);
+    let most = if inner.height > 8 { 2 } else { 1 };
+    let about = warning::About::of(ui, run, place.is_here, place.several);
+    let warning = warning::lines(ui, &about, usize::from(inner.width), most);
+    inner.height -= u16::try_from(warning.len()).unwrap_or(1);
+    (inner, warning)
+}
+
+/// The step that stands in a row of the pane.
+pub(crate) fn step_at(
+    ui: Ui<'_>,
+    area: Rect,
+    run: &RunView,
+    place: Place,
+    at: Position,
+) -> Option<usize> {
+    let (inner, _) = parts(ui, area, run, place);
+    if !inner.contains(at) {
+        return None;
+    }
+    let rows = List::of(ui, run, place.is_here, usize::from(inner.width)).rows();
+    let row = rows.first(inner.height) + usize::from(at.y - inner.y);
+    rows.steps.get(row).copied()
+}
+
+/// The rows of a run.
+struct Rows {
+    lines: Vec<Line<'static>>,
+    /// The row that the eye should find.
+    focus: usize,
+    /// The step that each of the first rows is about.
+    steps: Vec<usize>,
+}
+
+impl Rows {
+    /// The first row that is seen: the moving step stays in sight, with what comes next where
+    /// there is room.
+    fn first(&self, height: u16) -> usize {
+        let end = (self.focus + 3).min(self.lines.len());
+        let first = end.saturating_sub(usize::from(height)).min(self.focus);
+        first.min(self.lines.len().saturating_sub(usize::from(height)))
+    }
 }
 
 /// Narrower than this, a title says less.
@@ -111,13 +160,18 @@ fn title(ui: Ui<'_>, run: &RunView, width: u16) -> String {
 /// How the run stands, where that needs a word.
 fn standing(ui: Ui<'_>, run: &RunView, is_here: bool) -> String {
     let looked_at = is_here && ui.model.watching.run.is_some() && is_active(ui.session);
-    let hint = if looked_at { "f follows" } else { "" };
+    let key = ui.model.keys.any(Action::Follow);
+    let hint = if looked_at && !key.is_empty() {
+        format!("{key} follows")
+    } else {
+        String::new()
+    };
     let word = match &run.state {
         RunStage::Queued => "to come",
         RunStage::Running => "",
         RunStage::Ended(end, _) => signs::of_end(*end).word,
     };
-    let parts: Vec<&str> = [word, hint]
+    let parts: Vec<&str> = [word, &hint]
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect();
@@ -155,23 +209,27 @@ impl<'a> List<'a> {
         2 + self.phase
     }
 
-    /// All rows, and the row of the step that the eye should find.
-    fn rows(&self) -> (Vec<Line<'static>>, usize) {
+    /// All rows.
+    fn rows(&self) -> Rows {
         let mut rows = Vec::new();
+        let mut steps = Vec::new();
         let mut focus = 0;
         let mut phase = None;
         let cursor = self.cursor;
         let mut at = 0;
         while let Some(step) = self.run.steps.get(at) {
             if let Some(range) = fold::of(self.run, at, cursor) {
+                let first = range.start;
                 at = range.end;
                 rows.push(self.folded(range, news(&mut phase, step.planned.phase)));
+                steps.resize(rows.len(), first);
                 continue;
             }
             if self.is_in_focus(at, step) {
                 focus = rows.len();
             }
             rows.extend(self.step(step, &mut phase, cursor == Some(at)));
+            steps.resize(rows.len(), at);
             at += 1;
         }
         match &self.run.state {
@@ -191,7 +249,11 @@ impl<'a> List<'a> {
                 rows.extend(pending.map(|step| self.pending(step, &mut phase)));
             }
         }
-        (rows, focus)
+        Rows {
+            lines: rows,
+            focus,
+            steps,
+        }
     }
 
     /// The step under the cursor; else the one that goes on or went wrong; else the last.
