@@ -65,9 +65,9 @@ fn begin(fleet: &Fleet, hosts: &[&str], size: (u16, u16)) -> Screen {
     for (at, host) in hosts.iter().enumerate() {
         if at > 0 {
             // To the hosts, down, and back to the methods.
-            screen.keys("\x1b[Z");
+            screen.keys("\x1b[Z\x1b[Z");
             screen.keys("j");
-            screen.keys("\t");
+            screen.keys("\t\t");
         }
         screen.until("its methods", |text| {
             text.contains(&format!("Methods on {host}")) && text.contains("[ ] a-gate")

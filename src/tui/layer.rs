@@ -15,8 +15,8 @@ pub enum Layer {
     Help(usize),
     /// Warnings and remarks; rows above the window.
     Notes(usize),
-    /// Settings of a method, and the one under the cursor.
-    Settings(Picked, usize),
+    /// The settings of a method.
+    Settings(Form),
     /// All that can be done here.
     Palette(Palette),
     /// A line of the log that is to be copied.
@@ -25,6 +25,26 @@ pub enum Layer {
     Dialog(Dialog),
     /// A line that is typed into.
     Entry(Box<Entry>),
+}
+
+/// The settings of a method, as a form.
+#[derive(Debug, Clone)]
+pub struct Form {
+    /// The method.
+    pub of: Picked,
+    /// The setting under the cursor.
+    pub at: usize,
+    /// Its new value, while it is typed.
+    pub typing: Option<Typing>,
+}
+
+/// A value that is being typed.
+#[derive(Debug, Clone, Default)]
+pub struct Typing {
+    /// What was typed.
+    pub input: Input,
+    /// What is wrong with it.
+    pub problem: Option<String>,
 }
 
 /// All that can be done here, by name.
@@ -101,8 +121,8 @@ pub enum Purpose {
     Filter,
     /// A marker.
     Marker,
-    /// A value of a setting.
-    Setting(Picked, String),
+    /// A subject on this host.
+    Subject(String),
     /// The name of what is destroyed; the choice starts once all are typed.
     Destroy(Named, Choice),
     /// The name that a question asks for.

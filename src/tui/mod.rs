@@ -7,6 +7,7 @@
 mod app;
 mod clipboard;
 mod estimate;
+mod forecast;
 mod format;
 mod found;
 mod freeze;
@@ -40,8 +41,8 @@ pub use keys::{Action, Bind, Bound, Change, Chord, Context, KEYS, Keymap, KeysEr
 pub use message::{Effect, Ended, Message, Player, ReplayState};
 pub use model::Model;
 pub use offer::{
-    Choice, HostOffer, MethodOffer, Named, Offer, Picked, PreviewLine, Room, SettingKind,
-    SettingOffer,
+    Choice, HostOffer, MethodOffer, Named, Offer, Picked, PreviewLine, Room, SettingOffer,
+    SubjectOffer,
 };
 pub use terminal::{Terminal, TuiError, available};
 pub use theme::{BUILT_IN, ColorWhen, ROLES, Role, Theme, ThemeError, choose};

@@ -42,10 +42,7 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
                 );
                 None
             }
-            Layer::Settings(picked, at) => {
-                settings::draw(ui, buffer, picked, *at);
-                None
-            }
+            Layer::Settings(form) => settings::draw(ui, buffer, form),
             Layer::Palette(palette) => Some(palette::draw(ui, buffer, palette)),
             // The line is marked where it stands.
             Layer::Copying(_) => None,

@@ -11,7 +11,7 @@ mod hosts_keys;
 mod log_alone_keys;
 mod log_keys;
 mod mouse_keys;
-mod offers;
+pub(super) mod offers;
 mod palette_keys;
 mod picking_keys;
 mod properties;
