@@ -134,15 +134,15 @@ fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At, is_pinned: bo
         lines_of(all)
     };
     let follow = ui.model.keys.name(&[Context::Watching], Action::Follow);
-    if !is_pinned {
-        parts.push("following".to_owned());
-        parts.push(lines);
-    } else {
+    if is_pinned {
         match log.below(last) {
             0 => parts.extend(["end".to_owned(), lines]),
             below => parts.push(format!("{} below", lines_of(below))),
         }
         parts.push(format!("{follow} follows"));
+    } else {
+        parts.push("following".to_owned());
+        parts.push(lines);
     }
     parts.join(" · ")
 }
