@@ -115,6 +115,10 @@ pub enum Action {
     Zoom,
     /// Medians or bytes, where they share a pane.
     Swap,
+    /// Several hosts side by side, or one.
+    Beside,
+    /// The screen stands still, or goes on.
+    Freeze,
     /// The log of a step alone.
     Open,
     /// Show only lines of the log with this text.
