@@ -1,8 +1,10 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::event::Order;
 
@@ -17,7 +19,7 @@ Where several apply, the highest. Data goes to standard output, talk to standard
 
 /// How fast does your data come back?
 #[derive(Debug, Parser)]
-#[command(name = "comeback", version, about, after_help = CODES, args_conflicts_with_subcommands = true)]
+#[command(name = "comeback", version, about, after_help = CODES, subcommand_precedence_over_arg = true)]
 pub struct Cli {
     /// Hosts of the dashboard: `[user@]name[:port]`, or local
     pub hosts: Vec<String>,
@@ -33,6 +35,28 @@ pub struct Cli {
     /// What to do; the dashboard where nothing is said.
     #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+impl Cli {
+    /// Reads what was typed.
+    ///
+    /// # Errors
+    /// What is wrong with it, or the help that was asked for.
+    pub fn read(
+        typed: impl IntoIterator<Item: Into<OsString> + Clone>,
+    ) -> Result<Self, clap::Error> {
+        let cli = Self::try_parse_from(typed)?;
+        // clap's own rule for this takes each word after a global flag for a host.
+        match (cli.hosts.first(), &cli.command) {
+            (Some(host), Some(_)) => {
+                let why = format!(
+                    "hosts without a command are those of the dashboard: unexpected {host:?} before a command"
+                );
+                Err(Self::command().error(ErrorKind::ArgumentConflict, why))
+            }
+            _ => Ok(cli),
+        }
+    }
 }
 
 /// When colours are used.
@@ -207,4 +231,74 @@ pub struct RecoverArgs {
     /// Take away what is left
     #[arg(long)]
     pub remove: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(words: &[&str]) -> Result<Cli, String> {
+        Cli::read(std::iter::once(&"comeback").chain(words)).map_err(|why| why.to_string())
+    }
+
+    /// Flags that hold everywhere, each with a value.
+    const GLOBAL: [[&str; 2]; 3] = [
+        ["--config", "/tmp/c.toml"],
+        ["--theme", "nord"],
+        ["--color", "never"],
+    ];
+
+    #[test]
+    fn a_global_flag_may_stand_before_and_behind_every_command() {
+        let commands: [&[&str]; 8] = [
+            &["run", "--method", "files-cp", "--reps", "2"],
+            &["check", "--host", "local"],
+            &["methods", "show", "files-cp", "--set", "size=1MiB"],
+            &["replay", "a.jsonl", "--speed", "4"],
+            &["report", "a.jsonl", "--format", "json"],
+            &["recover", "--host", "local", "--remove"],
+            &["info"],
+            &["completions", "bash"],
+        ];
+        let known: Vec<_> = Cli::command()
+            .get_subcommands()
+            .map(|c| c.get_name().to_owned())
+            .collect();
+        let tried: Vec<_> = commands.iter().map(|words| words[0].to_owned()).collect();
+        assert_eq!(known, tried);
+        for words in commands {
+            let plain = format!("{:?}", read(words).unwrap().command.unwrap());
+            for flag in GLOBAL {
+                for typed in [[&flag, words].concat(), [words, &flag].concat()] {
+                    let cli = read(&typed).unwrap_or_else(|why| panic!("{typed:?}: {why}"));
+                    assert_eq!(format!("{:?}", cli.command.unwrap()), plain, "{typed:?}");
+                    assert!(cli.hosts.is_empty());
+                }
+            }
+            let all = [GLOBAL.concat().as_slice(), words].concat();
+            let cli = read(&all).unwrap();
+            assert_eq!(cli.theme.as_deref(), Some("nord"));
+            assert_eq!(cli.color, Color::Never);
+            assert!(cli.config.is_some() && cli.command.is_some());
+        }
+    }
+
+    #[test]
+    fn hosts_are_those_of_the_dashboard() {
+        let cli = read(&[
+            "--theme",
+            "nord",
+            "pve1",
+            "root@nas:2222",
+            "--color",
+            "always",
+        ])
+        .unwrap();
+        assert_eq!(cli.hosts, ["pve1", "root@nas:2222"]);
+        assert!(cli.command.is_none());
+        let why = read(&["pve1", "replay", "a.jsonl", "--speed", "2"]).unwrap_err();
+        assert!(why.contains("pve1"), "{why}");
+        // A host that is named like a command.
+        assert_eq!(read(&["--", "run"]).unwrap().hosts, ["run"]);
+    }
 }

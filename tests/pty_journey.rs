@@ -4,71 +4,12 @@
 
 #[path = "support/screen.rs"]
 mod screen;
-
-use std::path::Path;
+#[path = "support/small_home.rs"]
+mod small_home;
 
 use rustix::process::{Pid, Signal, kill_process};
 use screen::Screen;
-
-/// A home folder with methods that take little time.
-fn home() -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    let methods = home.path().join(".config/comeback/methods");
-    std::fs::create_dir_all(&methods).unwrap();
-    let small = std::fs::read_to_string("methods/files-cp.toml").unwrap();
-    let small = small
-        .replace("512MiB", "2MiB")
-        .replace("default = 256", "default = 8");
-    assert!(small.contains("2MiB"));
-    std::fs::write(methods.join("a-small.toml"), small).unwrap();
-    std::fs::write(methods.join("b-slow.toml"), SLOW).unwrap();
-    home
-}
-
-const SLOW: &str = r#"
-title   = "a step that takes long"
-family  = "test"
-subject = "dir"
-own     = "always"
-roles   = ["source"]
-series  = "slow"
-
-[[step]]
-name   = "scratch folder"
-phase  = "prepare"
-run    = "mkdir -- {{ box }}"
-leaves = { id = "box", kind = "sandbox", find = "if [ -d {{ box }} ]; then echo {{ box }}; fi", undo = "rm -rf -- {{ found }}" }
-
-[[step]]
-name  = "wait for ever"
-phase = "protect"
-run   = "echo it waits in {{ box }}; sleep 1000"
-"#;
-
-/// Scratch folders that sessions in this home left under /var/tmp.
-fn left(home: &Path) -> Vec<String> {
-    let recordings = home.join(".local/share/comeback/recordings");
-    let Ok(files) = std::fs::read_dir(recordings) else {
-        return Vec::new();
-    };
-    let mut all = Vec::new();
-    for file in files {
-        let name = file.unwrap().file_name().into_string().unwrap();
-        let id = name
-            .trim_end_matches(".jsonl")
-            .rsplit_once("cb-")
-            .unwrap()
-            .1
-            .to_owned();
-        for entry in std::fs::read_dir("/var/tmp").unwrap() {
-            let entry = entry.unwrap().file_name().into_string().unwrap();
-            if entry.contains(&id) {
-                all.push(entry);
-            }
-        }
-    }
-    all
-}
+use small_home::{home, left};
 
 fn pick(screen: &mut Screen, down: usize) {
     screen.wait("a-small");

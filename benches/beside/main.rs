@@ -1,13 +1,15 @@
 //! comeback beside the usual tool for the same work, alternating in the same run, so that a busy
 //! machine slows both: `cargo bench [-- [--quick] NAME…]`, NAME being timing, exec, log, hash,
-//! start, hosts, stream or seek.
+//! start, hosts, stream, screen or seek.
 //!
-//! Needs `sshd`, `ssh` and `hyperfine`. Each table says every row's n, median, least and most, and the
+//! Needs `sshd`, `ssh` and `hyperfine`; `trip` and `btm` (trippy, bottom) where they are to be compared. Each table says every row's n, median, least and most, and the
 //! ratio of its median to the first row's.
 #![expect(clippy::print_stdout, reason = "figures are what this program is for")]
 
+mod dashboard;
 mod exec;
 mod figures;
+mod frames;
 mod hash;
 mod hosts;
 mod lab;
@@ -16,6 +18,7 @@ mod program;
 mod screen;
 mod seek;
 mod session;
+mod shown;
 mod start;
 mod stream;
 mod timing;
@@ -29,7 +32,7 @@ use lab::Lab;
 /// A name, and what it measures. Flag: only a few rounds, to see that it works.
 type Measure = (&'static str, fn(&Lab, bool) -> Result<Vec<Table>>);
 
-const ALL: [Measure; 8] = [
+const ALL: [Measure; 9] = [
     ("timing", timing::measure),
     ("exec", exec::measure),
     ("log", log::measure),
@@ -37,10 +40,21 @@ const ALL: [Measure; 8] = [
     ("start", start::measure),
     ("stream", stream::measure),
     ("hosts", hosts::measure),
+    ("screen", screens),
     ("seek", seek::measure),
 ];
 
+fn screens(lab: &Lab, quick: bool) -> Result<Vec<Table>> {
+    let mut tables = frames::measure(quick)?;
+    tables.extend(dashboard::measure(lab, quick)?);
+    Ok(tables)
+}
+
 fn main() -> Result<()> {
+    let mut args = std::env::args().skip(1);
+    if let (Some(dashboard::FLOOD), Some(seconds)) = (args.next().as_deref(), args.next()) {
+        return dashboard::flood(&seconds);
+    }
     let (flags, names): (Vec<String>, Vec<String>) = std::env::args()
         .skip(1)
         .partition(|arg| arg.starts_with('-'));
@@ -50,7 +64,7 @@ fn main() -> Result<()> {
         .find(|name| ALL.iter().all(|(known, _)| known != name))
     {
         anyhow::bail!(
-            "{name}: no such measurement; there are timing, exec, log, hash, start, hosts, stream and seek"
+            "{name}: no such measurement; there are timing, exec, log, hash, start, hosts, stream, screen and seek"
         );
     }
     let lab = Lab::start().context("an sshd of our own on loopback")?;

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::cli::Color;
 use crate::session::Session;
-use crate::tui::{self, Channels, ColorWhen, Ended, Feed, Start, Terminal, Theme};
+use crate::tui::{self, Channels, ColorWhen, Depth, Ended, Feed, Shelf, Start, Terminal};
 
 use super::board::Board;
 use super::desk::Desk;
@@ -19,7 +19,8 @@ pub(super) async fn dashboard(
     context: &Arc<Context>,
     hosts: Vec<String>,
 ) -> Result<i32, CommandError> {
-    let theme = theme(context)?;
+    let shelf = shelf(context);
+    let theme = shelf.load(context.theme.as_deref())?;
     let terminal = terminal(context, "`comeback run` works without one")?;
     let catalogue = prepare::catalogue(context)?;
     let names = if hosts.is_empty() {
@@ -51,6 +52,7 @@ pub(super) async fn dashboard(
     let desk = tokio::spawn(desk.serve(from_board));
     let start = Start {
         theme,
+        shelf,
         zone: zone(),
         offer: None,
         keys: context.keys.clone(),
@@ -103,13 +105,13 @@ fn has_color(context: &Context) -> bool {
     )
 }
 
-/// The theme that was asked for, or the one without colours.
-pub(super) fn theme(context: &Context) -> Result<Theme, CommandError> {
-    let name = tui::choose(has_color(context), context.theme.as_deref());
-    Ok(Theme::load(
-        name,
-        std::slice::from_ref(&context.paths.themes),
-    )?)
+/// The themes that there are, in the colours that the terminal shows.
+pub(super) fn shelf(context: &Context) -> Shelf {
+    Shelf {
+        dirs: vec![context.paths.themes.clone()],
+        has_color: has_color(context),
+        depth: Depth::of(|name| std::env::var_os(name)),
+    }
 }
 
 /// This machine's time zone, now.

@@ -31,7 +31,8 @@ pub(super) async fn replay(context: &Context, args: ReplayArgs) -> Result<i32, C
 }
 
 async fn watch(context: &Context, file: Option<&Path>, speed: f64) -> Result<i32, CommandError> {
-    let theme = dashboard::theme(context)?;
+    let shelf = dashboard::shelf(context);
+    let theme = shelf.load(context.theme.as_deref())?;
     let session = Arc::new(Mutex::new(Session::default()));
     let (messages, to_board) = mpsc::channel(64);
     let (effects, mut wanted) = mpsc::channel(64);
@@ -53,6 +54,7 @@ async fn watch(context: &Context, file: Option<&Path>, speed: f64) -> Result<i32
     });
     let start = Start {
         theme,
+        shelf,
         zone: dashboard::zone(),
         offer: None,
         keys: context.keys.clone(),

@@ -4,6 +4,7 @@
 
 mod ledger;
 mod log;
+mod pace;
 mod pools;
 mod remarks;
 mod series;
@@ -15,19 +16,21 @@ mod verdict;
 mod view;
 mod warnings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rpds::{RedBlackTreeMapSync, VectorSync};
 
 use crate::event::{
     Act, ActKind, Ask, Binding, BindingId, End, Event, Header, HostChange, Labels, Lock, Nanos,
-    Note, PlannedCommand, Progress, Proof, Published, RunId, RunState, Sample, Space, StepId,
-    StepState, What,
+    Note, PlannedCommand, PlannedStep, Progress, Proof, Published, RunId, RunState, Sample, Space,
+    StepId, StepState, What,
 };
 
 pub use ledger::{Ledger, Left, LeftState};
 pub use log::{Lines, LogLine, LogStore, MOST_BYTES};
+pub use pace::Pace;
 pub use pools::{PoolView, Pools};
 pub use series::{Counts, Series, median, range_holds_median};
 pub use tally::{Outcome, Row, Tally, TimeColumn, space_figures};
@@ -87,6 +90,8 @@ pub struct Session {
     index: RedBlackTreeMapSync<StepId, (usize, usize)>,
     /// Which run each id is.
     by_run: RedBlackTreeMapSync<RunId, usize>,
+    /// Which runs of each binding ended well.
+    good: BTreeMap<BindingId, BTreeSet<usize>>,
 }
 
 /// A tool can be made to warn without end; memory has one.
@@ -118,7 +123,7 @@ impl Session {
             What::Run(change) => self.run(t, &change.run, &change.state),
             What::Step(change) => self.step(t, &change.step, &change.state),
             What::Log(chunk) => {
-                self.with_step(&chunk.step, |step| step.last_output = Some(t));
+                self.with_step(&chunk.step, |step| step.heard(t));
                 self.log.push(t, chunk);
             }
             What::Gap(gap) => self.log.gap(t, gap),
@@ -209,7 +214,7 @@ impl Session {
     }
 
     fn run(&mut self, t: Nanos, run: &RunId, state: &RunState) {
-        let Some((_, view)) = self.run_entry(run) else {
+        let Some((at, view)) = self.run_entry(run) else {
             return;
         };
         match state {
@@ -236,6 +241,10 @@ impl Session {
                 view.ended = Some(t);
             }
         }
+        if matches!(view.state, RunStage::Ended(end, _) if end.is_good()) {
+            let binding = view.binding.clone();
+            self.good.entry(binding).or_default().insert(at);
+        }
     }
 
     fn step(&mut self, t: Nanos, id: &StepId, state: &StepState) {
@@ -245,6 +254,8 @@ impl Session {
             StepState::Ended(end) => self.with_step(id, |step| {
                 step.end = Some(end.clone());
                 step.ended = Some(t);
+                step.quiet = step.quiet.max(step.silent(t));
+                step.pace.over();
             }),
         }
     }
@@ -265,9 +276,10 @@ impl Session {
             ended: None,
             progress: None,
             highest: 0.0,
-            rate: Vec::new(),
+            pace: Pace::default(),
             marks: Vec::new(),
             last_output: None,
+            quiet: Duration::ZERO,
         });
         self.index.insert_mut(id.clone(), place);
     }
@@ -275,15 +287,7 @@ impl Session {
     fn progress(&mut self, t: Nanos, progress: &Progress) {
         self.with_step(&progress.step, |step| {
             if let Some(done) = progress.done {
-                step.rate.push((t, done.0));
-                if step.rate.len() > 256 {
-                    // Every second one, and the newest.
-                    let mut at = 0;
-                    step.rate.retain(|_| {
-                        at += 1;
-                        at % 2 == 1
-                    });
-                }
+                step.pace.push(t, done.0);
             }
             let mut next = progress.clone();
             next.percent = next.percent.filter(|percent| percent.is_finite());
@@ -330,6 +334,15 @@ impl Session {
             .or_else(|| Some(&self.step_view(note.step.as_ref()?)?.planned.run))
     }
 
+    /// The runs of a binding that ended well, in their order.
+    #[must_use]
+    pub fn good_runs(&self, binding: &BindingId) -> impl DoubleEndedIterator<Item = &RunView> {
+        let is_good =
+            |run: &&RunView| matches!(run.state, RunStage::Ended(end, _) if end.is_good());
+        let all = self.good.get(binding).into_iter().flatten();
+        all.filter_map(|at| self.runs.get(*at)).filter(is_good)
+    }
+
     /// The runs that go on, the one that began first in front.
     #[must_use]
     pub fn current_runs(&self) -> Vec<&RunView> {
@@ -359,6 +372,22 @@ impl Session {
             .bindings
             .iter()
             .find(|binding| binding.id == *id)
+    }
+
+    /// Steps of a run that the plan knows and that have not been told of yet.
+    #[must_use]
+    pub fn to_come(&self, run: &RunView) -> &[PlannedStep] {
+        let Some(binding) = self.binding(&run.binding) else {
+            return &[];
+        };
+        let mut rest = binding.steps.as_slice();
+        for step in &run.steps {
+            let name = &step.planned.name;
+            if let Some(at) = rest.iter().position(|other| other.name == *name) {
+                rest = rest.get(at + 1..).unwrap_or_default();
+            }
+        }
+        rest
     }
 
     /// Whether it is paused after the run that goes on.

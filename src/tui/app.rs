@@ -19,11 +19,13 @@ use super::model::{Model, Screen, is_active};
 use super::offer::Offer;
 use super::signals::{Heard, Signals};
 use super::terminal::{Terminal, TuiError};
-use super::theme::Theme;
+use super::theme::{Shelf, Theme};
 use super::update;
 
 /// At most 30 frames a second.
 const FRAME: Duration = Duration::from_millis(33);
+/// After a key the next frame comes sooner: whoever types waits for none.
+const KEY_FRAME: Duration = Duration::from_millis(8);
 /// How often clocks on the screen go on while something runs.
 const TICK: Duration = Duration::from_secs(1);
 /// At most so many messages are taken before a frame, so that a flood of them delays none.
@@ -87,6 +89,8 @@ impl Feed {
 pub struct Start {
     /// Styles.
     pub theme: Theme,
+    /// Other styles.
+    pub shelf: Shelf,
     /// The zone that times of day are shown in.
     pub zone: FixedOffset,
     /// What can be picked, where that is known already.
@@ -184,10 +188,13 @@ impl Clock {
 struct Dashboard<C> {
     canvas: C,
     model: Model,
+    shelf: Shelf,
     feed: Feed,
     clock: Clock,
     /// Whether what is on the screen is old.
     dirty: bool,
+    /// When the last frame was drawn.
+    drawn: Instant,
     /// When the next frame may be drawn.
     frame: Instant,
     /// When clocks on the screen go on.
@@ -252,7 +259,7 @@ pub(super) async fn drive<C: Canvas>(
                 break;
             }
         }
-        board.tell_terminal()?;
+        board.do_own()?;
         if board.is_suspending() {
             board.canvas.suspend()?;
             // Where nobody can put it back into the foreground, it is not stopped either.
@@ -279,6 +286,7 @@ impl<C: Canvas> Dashboard<C> {
     fn new(canvas: C, feed: Feed, start: Start) -> io::Result<Self> {
         let Start {
             theme,
+            shelf,
             zone,
             offer,
             keys,
@@ -294,6 +302,7 @@ impl<C: Canvas> Dashboard<C> {
         let mut board = Self {
             canvas,
             model,
+            shelf,
             clock: Clock {
                 at: Nanos::default(),
                 since: now,
@@ -301,6 +310,7 @@ impl<C: Canvas> Dashboard<C> {
             },
             feed,
             dirty: true,
+            drawn: now,
             frame: now,
             tick: now + TICK,
             outbox: VecDeque::new(),
@@ -331,6 +341,7 @@ impl<C: Canvas> Dashboard<C> {
     }
 
     fn input(&mut self, input: Option<Input>) {
+        self.frame = self.frame.min(self.drawn + KEY_FRAME);
         match input {
             Some(Input::Key(key)) => self.take(Message::Key(key)),
             Some(Input::Mouse(event)) => self.take(Message::Mouse(event)),
@@ -383,7 +394,8 @@ impl<C: Canvas> Dashboard<C> {
             self.canvas.draw(&self.model, &self.feed.session)
         });
         self.dirty = false;
-        self.frame = Instant::now() + FRAME;
+        self.drawn = Instant::now();
+        self.frame = self.drawn + FRAME;
         match drawn {
             Ok(()) => Ok(None),
             Err(why) if is_gone(&why) => Ok(Some(Ended::HungUp)),
@@ -391,12 +403,16 @@ impl<C: Canvas> Dashboard<C> {
         }
     }
 
-    /// Does what concerns the terminal alone.
-    fn tell_terminal(&mut self) -> io::Result<()> {
+    /// Does what the loop does itself.
+    fn do_own(&mut self) -> io::Result<()> {
         for effect in std::mem::take(&mut self.outbox) {
             match effect {
                 Effect::Copy(text) => self.canvas.copy(&text)?,
                 Effect::Mouse(on) => self.canvas.mouse(on)?,
+                Effect::Themes(wish) => {
+                    let (themes, wrong) = self.shelf.all();
+                    self.take(Message::Themes(wish, themes, wrong));
+                }
                 other => self.outbox.push_back(other),
             }
         }

@@ -9,6 +9,7 @@ use crate::event::AskId;
 use super::offer::{Choice, Named, Picked};
 use super::query::Syntax;
 use super::runlog::At;
+use super::theme::Theme;
 
 /// What lies over the screen.
 #[derive(Debug, Clone)]
@@ -21,6 +22,8 @@ pub enum Layer {
     Chapters(usize),
     /// The settings of a method.
     Settings(Form),
+    /// The themes that there are.
+    Themes(Box<Themes>),
     /// All that can be done here.
     Palette(Palette),
     /// A line of the log that is to be copied.
@@ -49,6 +52,19 @@ pub struct Typing {
     pub input: Input,
     /// What is wrong with it.
     pub problem: Option<String>,
+}
+
+/// The themes that there are. The one under the cursor is in use, so that it can be seen.
+#[derive(Debug, Clone)]
+pub struct Themes {
+    /// Those that can be had, by name.
+    pub all: Vec<Theme>,
+    /// What is wrong with others.
+    pub wrong: Vec<String>,
+    /// The one under the cursor.
+    pub at: usize,
+    /// The one that was in use before.
+    pub before: Theme,
 }
 
 /// All that can be done here, by name.

@@ -11,6 +11,7 @@ use crate::recording::{Chapter, Idle, Summary};
 use crate::report::Wanted;
 
 use super::offer::{Choice, Offer};
+use super::theme::Theme;
 use crate::method::SubjectSpec;
 
 /// What comes in.
@@ -40,6 +41,8 @@ pub enum Message {
     Say(String),
     /// Something went wrong that no event tells.
     Trouble(String),
+    /// The themes that there are, and what is wrong with others.
+    Themes(ThemeWish, Vec<Theme>, Vec<String>),
     /// Where a replay stands.
     Replay(ReplayState),
     /// No recording is shown any more.
@@ -115,8 +118,19 @@ pub enum Effect {
     Mouse(bool),
     /// Put the program into the background. The loop does this itself; nobody else sees it.
     Suspend,
+    /// Read the themes and answer with [`Message::Themes`]. The loop does this, too.
+    Themes(ThemeWish),
     /// The dashboard is over, and why.
     Quit(Ended),
+}
+
+/// What the themes are wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThemeWish {
+    /// The next one is taken.
+    Next,
+    /// One is chosen from a list.
+    List,
 }
 
 /// What a player is to do.

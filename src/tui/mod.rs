@@ -11,8 +11,10 @@ mod estimate;
 mod forecast;
 mod format;
 mod found;
+mod freeze;
 mod input;
 mod keys;
+mod lanes;
 mod layer;
 mod layout;
 mod message;
@@ -45,6 +47,6 @@ pub use offer::{
     SubjectOffer,
 };
 pub use terminal::{Terminal, TuiError, available};
-pub use theme::{BUILT_IN, ColorWhen, ROLES, Role, Theme, ThemeError, choose};
+pub use theme::{BUILT_IN, ColorWhen, Depth, ROLES, Role, Shelf, Theme, ThemeError, choose};
 pub use update::update;
 pub use view::view;

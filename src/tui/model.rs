@@ -9,8 +9,12 @@ use crate::report::{Sort, Stamps};
 use crate::session::{RunView, Session};
 
 use super::found::Found;
+use super::freeze::Frozen;
 use super::keys::{Context, Keymap};
-pub use super::layer::{Copying, Decision, Dialog, Entry, Form, Layer, Palette, Purpose, Typing};
+use super::lanes;
+pub use super::layer::{
+    Copying, Decision, Dialog, Entry, Form, Layer, Palette, Purpose, Themes, Typing,
+};
 use super::message::ReplayState;
 use super::offer::{HostOffer, MethodOffer, Named, Offer, Picked};
 use super::recordings::Recordings;
@@ -52,6 +56,8 @@ pub struct Model {
     pub mouse: bool,
     /// How far the operator went in ending the session.
     pub leave: Leave,
+    /// The screen that stands still, where it does. [`Model::now`] stands still with it.
+    pub frozen: Option<Frozen>,
 }
 
 /// What fills the screen.
@@ -143,6 +149,10 @@ pub struct Watching {
     pub zoom: bool,
     /// Which of medians and bytes is shown where they share a pane.
     pub figures: Figures,
+    /// Whether one host is shown where several have room side by side.
+    pub one: bool,
+    /// The host that is looked at; where none is chosen, one that has something to do.
+    pub host: Option<String>,
     /// The run that is looked at; the one that goes on where none is chosen.
     pub run: Option<RunId>,
     /// The step under the cursor; the one that goes on where none is chosen.
@@ -271,6 +281,7 @@ impl Model {
             keys: Keymap::default(),
             mouse: false,
             leave: Leave::No,
+            frozen: None,
         }
     }
 
@@ -293,6 +304,9 @@ impl Model {
             }
             Some(Layer::Settings(form)) if form.typing.is_some() => {
                 vec![Context::Entry, Context::Always]
+            }
+            Some(Layer::Themes(_)) => {
+                vec![Context::Themes, Context::Lists, Context::Always]
             }
             Some(Layer::Settings(_)) => {
                 vec![
@@ -353,13 +367,16 @@ impl Model {
         }
     }
 
-    /// The run that is looked at: the chosen one, else the one that goes on, else the first.
+    /// The run that is looked at: the chosen one, else the one of the chosen host, else one that
+    /// goes on, else the first.
     #[must_use]
     pub fn run<'a>(&self, session: &'a Session) -> Option<&'a RunView> {
         let chosen = self.watching.run.as_ref();
+        let host = self.watching.host.as_ref();
         chosen
             .and_then(|run| session.run_view(run))
-            .or_else(|| session.current_run())
+            .or_else(|| lanes::of_host(session, host?))
+            .or_else(|| lanes::followed(session))
             .or_else(|| session.runs.first())
     }
 

@@ -141,6 +141,16 @@ pub fn of_level(level: Level) -> Sign {
     }
 }
 
+/// Signs of series, in turns; they differ in form, so that no colour is needed to tell them.
+const SERIES: [&str; 6] = ["●", "■", "▲", "◆", "○", "□"];
+
+/// The sign of a series among several that are drawn together, by its place. It has another
+/// period than the colours: the pair is the same again only after twelve.
+#[must_use]
+pub fn of_series(at: usize) -> &'static str {
+    SERIES.get(at % SERIES.len()).copied().unwrap_or("●")
+}
+
 /// Of a proof.
 #[must_use]
 pub fn of_proof(holds: bool) -> Sign {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use ratatui::buffer::CellWidth;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -26,7 +27,16 @@ fn is_invisible(c: char) -> bool {
 /// How many cells a text takes.
 #[must_use]
 pub fn width(text: &str) -> usize {
-    text.graphemes(true).map(UnicodeWidthStr::width).sum()
+    text.graphemes(true).map(cells).sum()
+}
+
+/// How many cells a grapheme takes, as ratatui counts them, which draws it: halfwidth sound marks
+/// get more than Unicode gives them.
+fn cells(grapheme: &str) -> usize {
+    if grapheme.contains(char::is_control) {
+        return UnicodeWidthStr::width(grapheme);
+    }
+    usize::from(grapheme.cell_width())
 }
 
 /// The part of a text that fills `width` cells from cell `left` on. Half of a wide character, at
@@ -39,7 +49,7 @@ pub fn window(text: &str, left: usize, width: usize) -> String {
         if at >= end {
             break;
         }
-        let next = at + UnicodeWidthStr::width(grapheme);
+        let next = at + cells(grapheme);
         if at >= left && next <= end {
             part.push_str(grapheme);
         } else if next > left {
@@ -94,7 +104,7 @@ pub fn wrap(text: &str, width: usize) -> impl Iterator<Item = &str> {
         let whole = rest?;
         let mut taken = 0;
         for (at, grapheme) in whole.grapheme_indices(true) {
-            let next = taken + UnicodeWidthStr::width(grapheme);
+            let next = taken + cells(grapheme);
             if next > width && at > 0 {
                 let (row, tail) = whole.split_at_checked(at)?;
                 rest = Some(tail);

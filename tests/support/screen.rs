@@ -4,6 +4,7 @@
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,15 +21,35 @@ fn cells(count: u16) -> NonZero<u16> {
 /// A running program, its keys and its screen.
 pub struct Screen {
     child: Box<dyn Child + Send + Sync>,
-    keys: Box<dyn Write + Send>,
+    keys: Option<Box<dyn Write + Send>>,
     parser: Arc<Mutex<vt100::Parser>>,
     raw: Arc<Mutex<Vec<u8>>>,
-    master: Box<dyn MasterPty + Send>,
+    master: Option<Box<dyn MasterPty + Send>>,
+    is_closed: Arc<AtomicBool>,
 }
 
 impl Screen {
     /// Starts the program with a home folder of its own.
     pub fn start(home: &Path, args: &[&str], env: &[(&str, &str)], size: (u16, u16)) -> Self {
+        Self::of(env!("CARGO_BIN_EXE_comeback"), home, args, env, size)
+    }
+
+    /// Starts a shell that handles jobs, with the same home folder; `$COMEBACK` is the program.
+    pub fn shell(home: &Path, size: (u16, u16)) -> Self {
+        let env = [
+            ("COMEBACK", env!("CARGO_BIN_EXE_comeback")),
+            ("PS1", "prompt> "),
+        ];
+        Self::of("sh", home, &["-i"], &env, size)
+    }
+
+    fn of(
+        program: &str,
+        home: &Path,
+        args: &[&str],
+        env: &[(&str, &str)],
+        size: (u16, u16),
+    ) -> Self {
         let (cols, rows) = size;
         let pair = native_pty_system()
             .openpty(PtySize {
@@ -38,7 +59,7 @@ impl Screen {
                 pixel_height: 0,
             })
             .unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_comeback"));
+        let mut command = CommandBuilder::new(program);
         command.args(args);
         command.env_clear();
         command.env("PATH", std::env::var("PATH").unwrap());
@@ -55,10 +76,12 @@ impl Screen {
         let parser = Arc::new(Mutex::new(vt100::Parser::new(cells(rows), cells(cols), 0)));
         let raw = Arc::new(Mutex::new(Vec::new()));
         let (screen, bytes) = (Arc::clone(&parser), Arc::clone(&raw));
+        let is_closed = Arc::new(AtomicBool::new(false));
+        let closed = Arc::clone(&is_closed);
         thread::spawn(move || {
             let mut buffer = [0; 8192];
             while let Ok(count) = output.read(&mut buffer) {
-                if count == 0 {
+                if count == 0 || closed.load(Ordering::SeqCst) {
                     break;
                 }
                 screen.lock().unwrap().process(&buffer[..count]);
@@ -67,10 +90,11 @@ impl Screen {
         });
         Self {
             child,
-            keys,
+            keys: Some(keys),
             parser,
             raw,
-            master: pair.master,
+            master: Some(pair.master),
+            is_closed,
         }
     }
 
@@ -81,8 +105,9 @@ impl Screen {
 
     /// Types.
     pub fn keys(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
-        self.keys.flush().unwrap();
+        let terminal = self.keys.as_mut().unwrap();
+        terminal.write_all(keys.as_bytes()).unwrap();
+        terminal.flush().unwrap();
     }
 
     /// Waits until the screen shows it.
@@ -105,7 +130,7 @@ impl Screen {
 
     /// Whether the terminal shows what is typed.
     pub fn echoes(&self) -> bool {
-        let slave = std::fs::File::open(self.master.tty_name().unwrap()).unwrap();
+        let slave = std::fs::File::open(self.master.as_ref().unwrap().tty_name().unwrap()).unwrap();
         let modes = rustix::termios::tcgetattr(slave).unwrap().local_modes;
         modes.contains(rustix::termios::LocalModes::ECHO)
     }
@@ -138,15 +163,35 @@ impl Screen {
         }
     }
 
-    /// Whether the terminal was given back: once into the other screen, once out of it, and the
-    /// cursor shown after that.
+    /// Whether the terminal was given back once.
     pub fn is_restored(&self) -> bool {
+        self.restored(1)
+    }
+
+    /// Whether the terminal was taken and given back so many times: into the other screen and out
+    /// of it, pasting and the mouse as they were, and the cursor shown at last.
+    pub fn restored(&self, times: usize) -> bool {
         let raw = self.raw.lock().unwrap();
         let count = |what: &[u8]| memchr::memmem::find_iter(&raw, what).count();
         let last = |what: &[u8]| memchr::memmem::rfind(&raw, what);
-        count(b"\x1b[?1049h") == 1
-            && count(b"\x1b[?1049l") == 1
-            && last(b"\x1b[?25h") > last(b"\x1b[?25l")
+        let is_over = |on: &[u8], off: &[u8]| last(off) > last(on) || count(on) == 0;
+        let paste = count(b"\x1b[?2004l");
+        count(b"\x1b[?1049h") == times
+            && count(b"\x1b[?1049l") == times
+            && count(b"\x1b[?2004h") >= times
+            && paste >= times
+            && is_over(b"\x1b[?2004h", b"\x1b[?2004l")
+            && is_over(b"\x1b[?25l", b"\x1b[?25h")
+            && is_over(b"\x1b[?1000h", b"\x1b[?1000l")
+            && is_over(b"\x1b[?1006h", b"\x1b[?1006l")
+    }
+
+    /// Takes the terminal away, as a window that is closed does: once what it says next has been
+    /// read, nobody holds it any more.
+    pub fn close(&mut self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        self.keys = None;
+        self.master = None;
     }
 }
 

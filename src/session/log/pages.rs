@@ -56,8 +56,7 @@ impl Pages {
     pub fn push(&mut self, at: Nanos, stream: Stream, text: &str) {
         if self.pages.back().is_none_or(|page| page.len() == LINES) {
             if let Some(page) = self.pages.back_mut() {
-                let page = Arc::make_mut(page);
-                page.shrink();
+                Arc::make_mut(page).shrink();
                 self.full += page.bytes();
             }
             self.pages.push_back(Arc::default());
@@ -95,6 +94,8 @@ impl Pages {
         self.full
             + self.pages.back().map_or(0, |page| page.bytes())
             + self.pages.capacity() * size_of::<Arc<Page>>()
+            // A shared page has two counters in front.
+            + self.pages.len() * (size_of::<Page>() + 2 * size_of::<usize>())
     }
 
     /// The lines from line `at` on, with their numbers.

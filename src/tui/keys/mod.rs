@@ -115,6 +115,10 @@ pub enum Action {
     Zoom,
     /// Medians or bytes, where they share a pane.
     Swap,
+    /// Several hosts side by side, or one.
+    Beside,
+    /// The screen stands still, or goes on.
+    Freeze,
     /// The log of a step alone.
     Open,
     /// Show only lines of the log with this text.
@@ -159,6 +163,10 @@ pub enum Action {
     Top,
     /// To the last.
     Bottom,
+    /// The next theme.
+    NextTheme,
+    /// A theme from a list.
+    Theme,
     /// This help.
     Help,
     /// All that can be done here, by name.
@@ -203,6 +211,8 @@ pub enum Context {
     Recordings,
     /// Lists and texts.
     Lists,
+    /// The list of themes.
+    Themes,
     /// What lies over the screen: help, notes.
     Overlay,
     /// All that can be done, by name.
@@ -255,6 +265,7 @@ impl Context {
             Self::Recordings => "Recordings",
             Self::Settings => "Settings of a method",
             Self::Lists => "Lists, logs and texts",
+            Self::Themes => "Themes",
             Self::Overlay => "Help and notes",
             Self::Palette => "All actions",
             Self::Copying => "Copying from the log",

@@ -9,6 +9,7 @@ mod palette;
 pub(super) mod picking;
 pub(super) mod recordings;
 mod settings;
+mod themes;
 pub(super) mod watching;
 
 use ratatui::buffer::Buffer;
@@ -22,6 +23,7 @@ use super::format;
 use super::keys::{Action, Context};
 use super::layout;
 use super::model::{Layer, Model};
+use super::theme::Role;
 use super::view::{Titles, Ui};
 use super::widgets::command_bar;
 
@@ -45,6 +47,10 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
                 None
             }
             Layer::Settings(form) => settings::draw(ui, buffer, form),
+            Layer::Themes(all) => {
+                themes::draw(ui, buffer, all);
+                None
+            }
             Layer::Chapters(at) => {
                 chapters::draw(ui, buffer, *at);
                 None
@@ -81,20 +87,24 @@ fn text(ui: Ui<'_>, buffer: &mut Buffer, title: &str, rows: &[Line<'_>], scroll:
 
 /// A frame over what is there; gives what is inside.
 fn over(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, titles: Titles<'_>) -> Rect {
-    // A wide character that begins left of the frame must not reach into it.
-    let left = Rect {
-        x: area.x.saturating_sub(1),
-        width: area.x.min(1),
-        ..area
-    };
-    for position in left.positions() {
-        if let Some(cell) = buffer.cell_mut(position)
+    // A wide character that begins left of the frame must not reach into it, and one that begins
+    // under its right side leaves half a cell behind.
+    let left = (area.left() > 0).then(|| area.left() - 1);
+    for y in area.top()..area.bottom() {
+        if let Some(cell) = left.and_then(|x| buffer.cell_mut((x, y)))
             && super::text::width(cell.symbol()) > 1
         {
             cell.set_symbol(" ");
         }
+        let last = buffer.cell((area.right().saturating_sub(1), y));
+        if last.is_some_and(|cell| super::text::width(cell.symbol()) > 1)
+            && let Some(cell) = buffer.cell_mut((area.right(), y))
+        {
+            cell.set_style(ui.style(Role::Text));
+        }
     }
     Clear.render(area, buffer);
+    buffer.set_style(area, ui.style(Role::Text));
     ui.pane(area, buffer, true, titles)
 }
 

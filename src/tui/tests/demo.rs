@@ -45,6 +45,7 @@ fn demo() {
     let (effects, to_engine) = mpsc::channel(8);
     let start = Start {
         theme: Theme::load(choose(has_color, theme.as_deref()), &[]).unwrap(),
+        shelf: super::super::theme::Shelf::default(),
         zone: *chrono::Local::now().offset(),
         offer: Some(offer()),
         keys: Keymap::default(),

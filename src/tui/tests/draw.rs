@@ -15,7 +15,7 @@ use super::super::input::Input;
 use super::super::keys::Keymap;
 use super::super::message::{Effect, Ended, Message, ReplayState};
 use super::super::model::Model;
-use super::super::theme::Theme;
+use super::super::theme::{Shelf, Theme};
 use super::super::{Channels, Feed, Start, TuiError, view};
 use super::fixture::Tale;
 use super::offers::offer;
@@ -121,6 +121,7 @@ impl Board {
         let (to_engine, effects) = mpsc::channel(4);
         let start = Start {
             theme: Theme::load("mono", &[]).unwrap(),
+            shelf: Shelf::default(),
             zone: utc(),
             offer: Some(offer()),
             keys: Keymap::default(),

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, watch};
 use super::super::app::drive;
 use super::super::keys::Keymap;
 use super::super::message::{Effect, Message};
-use super::super::theme::{ColorWhen, Theme, choose};
+use super::super::theme::{ColorWhen, Shelf};
 use super::super::{Channels, Feed, Start, Terminal, run};
 use super::fixture::Tale;
 use super::offers::offer;
@@ -72,8 +72,13 @@ async fn dashboard(mode: &str) -> Result<super::super::Ended, super::super::TuiE
         messages.send(Message::Began).await.unwrap();
     }
     tokio::spawn(engine(session.clone(), ping, to_engine, messages));
+    let shelf = Shelf {
+        has_color,
+        ..Shelf::default()
+    };
     let start = Start {
-        theme: Theme::load(choose(has_color, None), &[]).unwrap(),
+        theme: shelf.load(None).unwrap(),
+        shelf,
         zone: super::snapshot::utc(),
         offer: Some(offer()),
         keys: Keymap::default(),

@@ -55,7 +55,7 @@ pub(super) fn text(buffer: &Buffer) -> String {
 }
 
 /// The styles of a buffer: a line a row, `from-to style` a run; plain cells are left out.
-fn styles(buffer: &Buffer) -> String {
+pub(super) fn styles(buffer: &Buffer) -> String {
     let mut all = String::new();
     for y in buffer.area.top()..buffer.area.bottom() {
         let mut runs: Vec<(u16, u16, String)> = Vec::new();
@@ -118,11 +118,66 @@ pub(super) fn screen(model: &Model, session: &Session, size: (u16, u16)) -> Stri
     )
 }
 
+/// What is drawn beside text: frames, blocks, and these.
+const SIGNS: &str = "✓✗▶▸·●○■□▲◆…–—×±≤≥≈→←↑↓‹›“”’°µ";
+
+/// Whether we may draw it: text, box drawing, block elements and the signs above. What hosts and
+/// operators say is theirs.
+fn is_ours(c: char) -> bool {
+    let is_text = c.is_ascii_graphic() || c == ' ' || c.is_alphanumeric();
+    is_text || ('\u{2500}'..='\u{259f}').contains(&c) || SIGNS.contains(c)
+}
+
+/// Holds for every screen: a theme's ground is under each cell, and no wide character is cut.
+pub(super) fn check(buffer: &Buffer, theme: &str) {
+    let has_ground = Theme::load(theme, &[]).unwrap().ground().is_some();
+    for y in buffer.area.top()..buffer.area.bottom() {
+        let mut x = buffer.area.left();
+        while let Some(cell) = buffer.cell((x, y)) {
+            let place = || format!("{theme}, {x} {y}:\n{}", text(buffer));
+            assert!(
+                !has_ground || cell.bg != Color::Reset,
+                "no ground: {}",
+                place()
+            );
+            let symbol = cell.symbol();
+            assert!(
+                !symbol.chars().any(char::is_control),
+                "{symbol:?}: {}",
+                place()
+            );
+            let width = super::super::text::width(symbol).max(1);
+            for beside in 1..width {
+                let rest = buffer.cell((x + u16::try_from(beside).unwrap(), y));
+                let rest = rest.map(Cell::symbol);
+                assert_eq!(
+                    rest,
+                    Some(" "),
+                    "half of {symbol:?} is cut off: {}",
+                    place()
+                );
+            }
+            x += u16::try_from(width).unwrap();
+        }
+    }
+}
+
 /// Compares a screen at every size with its snapshots.
 pub(super) fn assert_screens(name: &str, model: &Model, session: &Session) {
     for size in SIZES {
         let mut model = model.clone();
         model.size = size;
+        let on_ground = draw(&model, session, size, "nord");
+        check(&on_ground, "nord");
+        let symbols = on_ground
+            .content()
+            .iter()
+            .flat_map(|cell| cell.symbol().chars());
+        let foreign: String = symbols.filter(|c| !is_ours(*c)).collect();
+        assert!(
+            foreign.is_empty() || name == "awkward",
+            "{name} draws {foreign:?}"
+        );
         insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false, snapshot_path => "snapshots" }, {
             insta::assert_snapshot!(format!("{name}-{}x{}", size.0, size.1), screen(&model, session, size));
         });

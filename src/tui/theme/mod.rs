@@ -4,17 +4,21 @@
 //! taken from the theme that it inherits, then from the role's own fallback.
 
 mod choice;
+mod depth;
 mod role;
 mod sheet;
+mod shelf;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ratatui::style::Style;
+use ratatui::style::{Color, Modifier, Style};
 
 pub use choice::{ColorWhen, choose};
+pub use depth::Depth;
 pub use role::{ROLES, Role};
 use sheet::{Draft, Sheet};
+pub use shelf::Shelf;
 
 /// The themes that come with the program.
 pub const BUILT_IN: &[(&str, &str)] = &[
@@ -27,6 +31,28 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     (
         "solarized-light",
         include_str!("../../../themes/solarized-light.toml"),
+    ),
+    (
+        "gruvbox-dark",
+        include_str!("../../../themes/gruvbox-dark.toml"),
+    ),
+    ("nord", include_str!("../../../themes/nord.toml")),
+    (
+        "catppuccin-mocha",
+        include_str!("../../../themes/catppuccin-mocha.toml"),
+    ),
+    (
+        "catppuccin-latte",
+        include_str!("../../../themes/catppuccin-latte.toml"),
+    ),
+    ("dracula", include_str!("../../../themes/dracula.toml")),
+    (
+        "tokyo-night",
+        include_str!("../../../themes/tokyo-night.toml"),
+    ),
+    (
+        "solarized-dark",
+        include_str!("../../../themes/solarized-dark.toml"),
     ),
 ];
 
@@ -144,6 +170,30 @@ impl Theme {
         Style::new()
     }
 
+    /// The ground it sets, where it sets one.
+    #[must_use]
+    pub fn ground(&self) -> Option<Color> {
+        self.style(Role::Text).bg
+    }
+
+    /// The same in the nearest of the colours that a terminal shows.
+    #[must_use]
+    pub fn shown_in(mut self, depth: Depth) -> Self {
+        let ground = self.ground().map(|colour| depth.nearest(colour, None));
+        for (role, style) in &mut self.styles {
+            // 16 colours have none that is only a little off the ground.
+            let is_raised = style.bg.is_some() && style.fg.is_none() && *role != Role::Text;
+            if depth == Depth::Sixteen && is_raised {
+                style.bg = None;
+                *style = style.add_modifier(Modifier::REVERSED);
+            }
+            style.bg = style.bg.map(|colour| depth.nearest(colour, None));
+            let under = style.bg.or(ground);
+            style.fg = style.fg.map(|colour| depth.nearest(colour, under));
+        }
+        self
+    }
+
     /// Whether it sets any colour.
     #[must_use]
     pub fn has_color(&self) -> bool {
@@ -213,5 +263,7 @@ fn resolve(name: &str, sheets: &[Sheet]) -> Result<Theme, ThemeError> {
     })
 }
 
+#[cfg(test)]
+mod contrast;
 #[cfg(test)]
 mod tests;

@@ -43,6 +43,14 @@ pub enum Role {
     GaugeTrack,
     /// Rates over time.
     Spark,
+    /// The first of several that are drawn together.
+    Series1,
+    /// The second of several that are drawn together.
+    Series2,
+    /// The third of several that are drawn together.
+    Series3,
+    /// The fourth of several that are drawn together.
+    Series4,
     /// Output of commands.
     Log,
     /// What a command wrote to standard error.
@@ -99,6 +107,26 @@ pub const ROLES: &[(Role, &str, &str)] = &[
     ),
     (Role::GaugeTrack, "gauge.track", "the empty part of a bar"),
     (Role::Spark, "spark", "rates over time"),
+    (
+        Role::Series1,
+        "series.1",
+        "the first of several that are drawn together",
+    ),
+    (
+        Role::Series2,
+        "series.2",
+        "the second of several that are drawn together",
+    ),
+    (
+        Role::Series3,
+        "series.3",
+        "the third of several that are drawn together",
+    ),
+    (
+        Role::Series4,
+        "series.4",
+        "the fourth of several that are drawn together",
+    ),
     (Role::Log, "log", "output of commands"),
     (
         Role::LogStderr,
@@ -119,7 +147,17 @@ pub const ROLES: &[(Role, &str, &str)] = &[
     ),
 ];
 
+/// What series are drawn in, in turns.
+const SERIES: [Role; 4] = [Role::Series1, Role::Series2, Role::Series3, Role::Series4];
+
 impl Role {
+    /// Of a series among several that are drawn together, by its place. After four they begin
+    /// anew: the sign of a series ([`crate::tui::signs::of_series`]) goes with it.
+    #[must_use]
+    pub fn series(at: usize) -> Self {
+        SERIES.get(at % SERIES.len()).copied().unwrap_or(Self::Text)
+    }
+
     /// The role of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
@@ -142,10 +180,9 @@ impl Role {
     /// part, at last `text`.
     #[must_use]
     pub fn fallback(self) -> Option<Self> {
-        match self.name().rsplit_once('.') {
-            Some((shorter, _)) => Self::named(shorter),
-            None if self == Self::Text => None,
-            None => Some(Self::Text),
-        }
+        let shorter = self.name().rsplit_once('.');
+        shorter
+            .and_then(|(shorter, _)| Self::named(shorter))
+            .or((self != Self::Text).then_some(Self::Text))
     }
 }

@@ -130,7 +130,7 @@ fn a_missing_or_circular_base_is_an_error() {
     assert!(text.contains("is this a circle?"), "{text}");
     let text = Theme::load("../mine", &[]).unwrap_err().to_string();
     assert!(
-        text.contains("there are: default, high-contrast, mono"),
+        text.contains("there are: catppuccin-latte, catppuccin-mocha, default"),
         "{text}"
     );
 }

@@ -10,7 +10,7 @@ use super::super::keys::Action;
 use super::super::message::{Effect, Ended};
 use super::super::model::{Decision, Dialog, Entry, Layer, Leave, Model, Purpose};
 use super::super::{layout, screens};
-use super::{copying, form, log, palette, picking, recordings, replay};
+use super::{copying, form, log, palette, picking, recordings, replay, themes};
 
 /// Nothing that is typed needs to be longer.
 const LONGEST: usize = 1024;
@@ -68,6 +68,10 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             Vec::new()
         }
         Some(Layer::Settings(_)) => form::act(model, action),
+        Some(Layer::Themes(_)) => {
+            themes::act(model, action);
+            Vec::new()
+        }
         Some(Layer::Chapters(_)) => replay::chapter(model, session, action),
         Some(Layer::Palette(_)) => palette::act(model, session, action),
         Some(Layer::Copying(_)) => copying::act(model, session, action),

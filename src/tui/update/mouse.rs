@@ -68,6 +68,7 @@ fn wheel(model: &mut Model, session: &Session, at: Position, action: Action) -> 
                 let Some(under) = pane_at(model, session, at) else {
                     return Vec::new();
                 };
+                focus(model, session, at);
                 model.watching.pane = under;
             }
             Screen::Picking => {
@@ -130,7 +131,8 @@ fn watching(model: &mut Model, session: &Session, at: Position) {
     let Some(pane) = pane_at(model, session, at) else {
         return;
     };
-    let had_keys = model.watching.pane == pane;
+    let moved = focus(model, session, at);
+    let had_keys = model.watching.pane == pane && !moved;
     let step = step_at(model, session, at);
     let run = run_at(model, session, at);
     if !had_keys {
@@ -154,6 +156,22 @@ fn watching(model: &mut Model, session: &Session, at: Position) {
     }
 }
 
+/// To the host under the pointer, of those side by side; says whether that is another one.
+fn focus(model: &mut Model, session: &Session, at: Position) -> bool {
+    let areas = layout::watching(model, session);
+    let has = |area: &Rect| area.contains(at);
+    let steps = areas.steps.iter().position(has);
+    let under = steps.or_else(|| areas.logs.iter().position(has));
+    let beside = layout::beside(model, session);
+    let run = under.filter(|under| *under != beside.focus && beside.runs.len() > 1);
+    let run = run.and_then(|under| beside.runs.get(under));
+    let place = run.and_then(|run| session.runs.iter().position(|view| view.run == run.run));
+    if let Some(place) = place {
+        super::watching::look_at(model, session, place);
+    }
+    place.is_some()
+}
+
 /// The step under the pointer.
 fn step_at(model: &Model, session: &Session, at: Position) -> Option<(RunId, usize)> {
     let tally = Tally::of(session);
@@ -163,11 +181,15 @@ fn step_at(model: &Model, session: &Session, at: Position) -> Option<(RunId, usi
         tally: &tally,
     };
     let areas = layout::watching(model, session).steps;
-    let runs = layout::beside(model, session);
-    areas.into_iter().zip(runs).find_map(|(area, run)| {
-        let step = steps::step_at(ui, area, run, at)?;
-        Some((run.run.clone(), step))
-    })
+    let beside = layout::beside(model, session);
+    let runs = beside.runs.iter().enumerate();
+    areas
+        .into_iter()
+        .zip(runs)
+        .find_map(|(area, (place, run))| {
+            let step = steps::step_at(ui, area, run, steps::Place::of(&beside, place), at)?;
+            Some((run.run.clone(), step))
+        })
 }
 
 /// The run under the pointer, by its place among all: of the method in a row of the plan the one

@@ -7,6 +7,7 @@ pub(super) mod gauge;
 pub(super) mod header;
 pub(super) mod log;
 pub(super) mod medians;
+pub(super) mod others;
 pub(super) mod plan;
 pub(super) mod row;
 pub(super) mod steps;
