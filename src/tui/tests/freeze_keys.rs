@@ -130,6 +130,7 @@ fn a_replay_stands_still_as_well_until_it_is_moved() {
         length: Nanos(1 << 50),
         speed: 1.0,
         paused: false,
+        ..ReplayState::default()
     };
     update(&mut model, &tale.session, Message::Replay(state));
     press(&mut model, &tale.session, "<c-f>");
