@@ -85,16 +85,20 @@ fn text(ui: Ui<'_>, buffer: &mut Buffer, title: &str, rows: &[Line<'_>], scroll:
     ui.rows(inner, buffer, rows, scroll);
 }
 
+/// Cells of the widest character that there is.
+const WIDEST: u16 = 8;
+
 /// A frame over what is there; gives what is inside.
 fn over(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, titles: Titles<'_>) -> Rect {
-    // A wide character that begins left of the frame must not reach into it, and one that begins
-    // under its right side leaves half a cell behind.
-    let left = (area.left() > 0).then(|| area.left() - 1);
+    // A wide character that begins left of the frame must not reach into it (some take more than two
+    // cells), and one that begins under its right side leaves half a cell behind.
     for y in area.top()..area.bottom() {
-        if let Some(cell) = left.and_then(|x| buffer.cell_mut((x, y)))
-            && super::text::width(cell.symbol()) > 1
-        {
-            cell.set_symbol(" ");
+        for back in 1..=WIDEST.min(area.left()) {
+            if let Some(cell) = buffer.cell_mut((area.left() - back, y))
+                && super::text::width(cell.symbol()) > usize::from(back)
+            {
+                cell.set_symbol(" ");
+            }
         }
         let last = buffer.cell((area.right().saturating_sub(1), y));
         if last.is_some_and(|cell| super::text::width(cell.symbol()) > 1)
