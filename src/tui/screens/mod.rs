@@ -12,7 +12,7 @@ mod settings;
 mod themes;
 pub(super) mod watching;
 
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
@@ -94,10 +94,12 @@ fn over(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, titles: Titles<'_>) -> Rect
     // cells), and one that begins under its right side leaves half a cell behind.
     for y in area.top()..area.bottom() {
         for back in 1..=WIDEST.min(area.left()) {
-            if let Some(cell) = buffer.cell_mut((area.left() - back, y))
-                && super::text::width(cell.symbol()) > usize::from(back)
-            {
-                cell.set_symbol(" ");
+            let begin = area.left() - back;
+            let symbol = buffer.cell((begin, y)).map_or("", Cell::symbol);
+            if super::text::width(symbol) > usize::from(back) {
+                // Its further cells have no style of their own.
+                let blank = " ".repeat(usize::from(back));
+                buffer.set_string(begin, y, blank, ui.style(Role::Text));
             }
         }
         let last = buffer.cell((area.right().saturating_sub(1), y));
