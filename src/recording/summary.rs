@@ -158,7 +158,7 @@ impl Summary {
         match regular(path) {
             Ok((file, size)) => {
                 summary.size = size;
-                summary.in_use = is_locked(&file);
+                summary.in_use = Lock::of(&file) == Lock::Held;
                 summary.take(file);
             }
             Err(why) => summary.trouble = Some(why),
@@ -237,15 +237,27 @@ fn regular(path: &Path) -> Result<(File, Bytes), String> {
     Ok((file, Bytes(known.len())))
 }
 
-/// Whether a session writes this file: it holds a lock on it as long as it lives.
-pub(super) fn is_locked(file: &File) -> bool {
-    match file.try_lock_shared() {
-        Ok(()) => {
-            let _ = file.unlock();
-            false
+/// Whether a session writes a file, as its lock tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lock {
+    /// A session holds it, as long as it lives.
+    Held,
+    /// Nobody does.
+    Free,
+    /// The file system knows no locks.
+    Unknown,
+}
+
+impl Lock {
+    pub fn of(file: &File) -> Self {
+        match file.try_lock_shared() {
+            Ok(()) => {
+                let _ = file.unlock();
+                Self::Free
+            }
+            Err(TryLockError::WouldBlock) => Self::Held,
+            Err(TryLockError::Error(_)) => Self::Unknown,
         }
-        Err(TryLockError::WouldBlock) => true,
-        Err(TryLockError::Error(_)) => false,
     }
 }
 
