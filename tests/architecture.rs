@@ -25,7 +25,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     // Views of a session.
     ("report", &["event", "recording", "session"]),
-    ("tui", &["event", "recording", "report", "session"]),
+    // What is typed into it is read as a method reads it.
+    (
+        "tui",
+        &["event", "method", "recording", "report", "session"],
+    ),
     // What can be typed, and what wires all parts.
     ("cli", &["config", "event", "method", "report"]),
     (

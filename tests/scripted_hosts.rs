@@ -10,7 +10,7 @@ use comeback::event::{
 };
 use comeback::host::HostError;
 use comeback::host::scripted::{Act, ScriptedHost};
-use comeback::method::{Bound, Catalogue, HostInfo, Request, bind};
+use comeback::method::{Bound, Catalogue, HostInfo, Pick, Request, bind};
 use tokio::time::Instant;
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -137,8 +137,13 @@ impl Scene {
             .collect();
         let mut request = Request::default();
         for (host, method) in picks {
-            let one = Request::each(&[(*host).to_owned()], &[(*method).to_owned()]);
-            request.picks.extend(one.picks);
+            // `pair>c` has a target of its own.
+            let (method, own) = method.split_once('>').unwrap_or((method, ""));
+            let mut pick = Pick::new(host, method);
+            if !own.is_empty() {
+                pick.roles.insert("target".to_owned(), own.to_owned());
+            }
+            request.picks.push(pick);
         }
         if picks.iter().any(|(_, method)| *method == "pair") {
             request.roles.insert("target".to_owned(), target.to_owned());
@@ -235,6 +240,15 @@ async fn a_run_on_two_hosts_waits_for_both_and_nobody_overtakes_it() {
     let picks = [("a", "work"), ("b", "work"), ("a", "pair"), ("b", "work")];
     let (_, _, order) = scene.run(&picks, "b", 1).await;
     assert_eq!(order, "+r1 +r2 -r2 -r1 +r3 -r3 +r4 -r4");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pairs_with_different_targets_go_on_together() {
+    let scene = Scene::new(&[("a", 60.0), ("b", 60.0), ("c", 60.0), ("d", 60.0)]);
+    let picks = [("a", "pair>b"), ("c", "pair>d"), ("a", "pair>d")];
+    let (_, reason, order) = scene.run(&picks, "", 1).await;
+    let together = order.starts_with("+r1 +r2 -r") && order.ends_with(" +r3 -r3");
+    assert!(together, "{order}: {reason}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,10 +8,11 @@ mod server;
 
 use std::fmt::Write;
 use std::fs;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use channel::{PATIENCE, rest, run, said};
-use comeback::host::ssh::{self, Config};
+use comeback::host::ssh::{self, Config, Stage};
 use comeback::host::{Exit, Host, HostError, Said, ask};
 use server::{Sshd, fingerprint};
 use tokio::time::timeout;
@@ -314,4 +315,31 @@ async fn the_latency_of_a_warm_command_behind_two_jump_hosts_is_told() {
     for server in &net.servers {
         assert_eq!(server.log().matches("Accepted publickey").count(), 1);
     }
+}
+
+#[tokio::test]
+async fn what_is_being_done_is_told_as_it_happens() {
+    let Some(net) = Net::new(THREE, "Host nas\nProxyJump outer\n") else {
+        return;
+    };
+    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    let all = Arc::clone(&heard);
+    let config = Config {
+        stage: Stage::to(move |doing| all.lock().unwrap().push(doing.to_owned())),
+        ..net.config()
+    };
+    ssh::connect("nas", &config).await.map(|_| ()).unwrap();
+    let heard = heard.lock().unwrap().clone();
+    assert_eq!(
+        heard,
+        [
+            "jump host outer: looking up",
+            "jump host outer: connecting",
+            "jump host outer: host key",
+            "jump host outer: login",
+            "connecting",
+            "host key",
+            "login",
+        ]
+    );
 }

@@ -1,89 +1,46 @@
-//! What stands between the dashboard and the engine: hosts, what can run on them, the session.
+//! What stands between the dashboard and the engine: what can be picked, and the session that
+//! goes on.
 //!
-//! Nothing here is waited for in the loop itself. Each host is connected, probed and asked what can
-//! run there by a task of its own: one that is slow or silent holds up no other, and no key.
+//! Nothing here is waited for in the loop itself: hosts and sessions have tasks of their own.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use tokio::sync::{mpsc, watch};
-use tokio::task::{AbortHandle, JoinHandle, JoinSet};
-use tokio::time::timeout;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
 
-use crate::engine::{Confirmation, Connected, Control, Hosts, Missing, parse_subject, session_id};
-use crate::event::{Act, ActKind, Asker, HostState, Sink, What};
-use crate::host::HostError;
-use crate::method::{Catalogue, Pick, Request};
+use crate::engine::{Control, Missing, session_id};
+use crate::event::{Act, ActKind, Asker, Sink, What};
+use crate::method::Catalogue;
 use crate::recording::Writer;
 use crate::report::Wanted;
 use crate::session::Session;
-use crate::tui::{Choice, Effect, HostOffer, Message, MethodOffer, Offer};
+use crate::tui::{Choice, Effect, Message};
 
 use super::board::Board;
 use super::live::Live;
-use super::offer::{self, Changed};
 use super::prepare::{self, Asked, Prepared};
-use super::{CommandError, Context, connect, log_folders, output, run, save_log};
-
-/// How long a host may take to say what can run there.
-const WORKING_OUT: Duration = Duration::from_secs(30);
+use super::seats::{Seats, Seen};
+use super::{CommandError, Context, log_folders, output, run, save_log};
 
 /// The dashboard's other side.
 pub(super) struct Desk {
     context: Arc<Context>,
     catalogue: Arc<Catalogue>,
-    names: Vec<String>,
-    seats: BTreeMap<String, Seat>,
+    seats: Seats,
     board: Board,
     session: Arc<Mutex<Session>>,
     messages: mpsc::Sender<Message>,
     pulse: watch::Sender<u64>,
-    changed: Changed,
-    /// The last revision that was asked for, and the last one that was answered.
-    revision: (u64, u64),
-    tasks: JoinSet<News>,
-    beginning: bool,
+    /// Looks at what was picked once more, before it starts.
+    starting: JoinSet<Result<(Prepared, Asked), CommandError>>,
     sitting: Option<Going>,
+    /// A session has ended.
+    ended: Arc<Notify>,
     /// Of the last session.
     pub exit: i32,
     /// Its recording.
     pub file: Option<PathBuf>,
-}
-
-/// A host that was named.
-#[derive(Default)]
-struct Seat {
-    known: Option<Connected>,
-    methods: Vec<MethodOffer>,
-    standing: Standing,
-    /// Connects it and asks what it is; a newer one replaces it.
-    probe: Option<AbortHandle>,
-    /// What an older probe has to say is not listened to.
-    probes: u64,
-    /// Nor what an older look at what can run.
-    looks: u64,
-    /// It was the only one that was there when what can run on it was worked out.
-    alone: bool,
-    /// A setting was changed, and what would run is not worked out yet.
-    stale: bool,
-}
-
-#[derive(Default)]
-enum Standing {
-    #[default]
-    Connecting,
-    WorkingOut,
-    Up,
-    Down(String),
-}
-
-/// What a task found out.
-enum News {
-    Probed(String, u64, Box<Result<Connected, HostError>>),
-    WorkedOut(String, u64, Option<Vec<MethodOffer>>),
-    Prepared(Box<Result<(Prepared, Asked), CommandError>>),
 }
 
 /// A session that goes on.
@@ -102,24 +59,18 @@ impl Desk {
         (messages, pulse): (mpsc::Sender<Message>, watch::Sender<u64>),
         board: Board,
     ) -> Self {
-        let mut once = BTreeSet::new();
+        let (context, catalogue) = (Arc::new(context), Arc::new(catalogue));
         Self {
-            context: Arc::new(context),
-            catalogue: Arc::new(catalogue),
-            names: names
-                .into_iter()
-                .filter(|name| once.insert(name.clone()))
-                .collect(),
-            seats: BTreeMap::new(),
+            seats: Seats::new(Arc::clone(&context), Arc::clone(&catalogue), names),
+            context,
+            catalogue,
             board,
             session,
             messages,
             pulse,
-            changed: Changed::new(),
-            revision: (0, 0),
-            tasks: JoinSet::new(),
-            beginning: false,
+            starting: JoinSet::new(),
             sitting: None,
+            ended: Arc::default(),
             exit: 0,
             file: None,
         }
@@ -127,27 +78,39 @@ impl Desk {
 
     /// Does what the operator wants, until they leave; then ends the session that goes on.
     pub async fn serve(mut self, mut effects: mpsc::Receiver<Effect>) -> Self {
-        self.connect();
         self.offer().await;
+        let ended = Arc::clone(&self.ended);
         loop {
             tokio::select! {
                 effect = effects.recv() => match effect {
                     None | Some(Effect::Quit(_)) => break,
                     Some(effect) => self.take(effect).await,
                 },
-                Some(news) = self.tasks.join_next() => match news {
-                    Ok(news) => self.hear(news).await,
-                    Err(why) if why.is_panic() => {
-                        self.beginning = false;
-                        self.say(Message::Trouble(why.to_string())).await;
+                seen = self.seats.next() => {
+                    if let Seen::Broken(why) = &seen {
+                        self.say(Message::Trouble(why.clone())).await;
                     }
-                    // A probe that a newer one replaced.
-                    Err(_) => {}
-                },
+                    if self.seats.hear(seen) {
+                        self.offer().await;
+                    }
+                }
+                Some(prepared) = self.starting.join_next() => {
+                    let prepared = prepared.unwrap_or_else(|why| {
+                        Err(CommandError::Terminal(why.to_string()))
+                    });
+                    let begun = prepared.and_then(|(prepared, asked)| self.begin(prepared, &asked));
+                    self.say(match begun {
+                        Ok(()) => Message::Began,
+                        Err(why) => Message::Trouble(why.to_string()),
+                    }).await;
+                }
+                // What it took is history for the next one.
+                () = ended.notified() => self.seats.read_history(),
             }
         }
         self.board.close();
-        self.tasks.shutdown().await;
+        self.seats.close().await;
+        self.starting.shutdown().await;
         if let Some(going) = self.sitting.take() {
             if !going.task.is_finished() {
                 going.control.stop();
@@ -162,8 +125,7 @@ impl Desk {
         match effect {
             Effect::Start(choice) => self.start(&choice).await,
             Effect::Refresh { revision } => {
-                self.revision.0 = revision;
-                self.connect();
+                self.seats.refresh(revision);
                 self.offer().await;
             }
             Effect::Set {
@@ -173,12 +135,15 @@ impl Desk {
                 key,
                 value,
             } => {
-                self.revision.0 = revision;
-                self.changed.insert((host.clone(), method, key), value);
-                if let Some(seat) = self.seats.get_mut(&host) {
-                    seat.stale = true;
-                }
-                self.work_out(&host);
+                self.seats.set(revision, (host, method, key), value);
+                self.offer().await;
+            }
+            Effect::Protect {
+                revision,
+                host,
+                subject,
+            } => {
+                self.seats.protect(revision, &host, subject);
                 self.offer().await;
             }
             Effect::Stop => self.act(ActKind::Stop, String::new()),
@@ -196,153 +161,13 @@ impl Desk {
         }
     }
 
-    async fn hear(&mut self, news: News) {
-        match news {
-            News::Probed(host, probe, found) => {
-                let Some(seat) = self
-                    .seats
-                    .get_mut(&host)
-                    .filter(|seat| seat.probes == probe)
-                else {
-                    return;
-                };
-                match *found {
-                    Ok(known) => {
-                        seat.known = Some(known);
-                        seat.standing = Standing::WorkingOut;
-                        self.work_out(&host);
-                        self.look_again();
-                    }
-                    Err(why) => {
-                        *seat = Seat {
-                            standing: Standing::Down(why.to_string()),
-                            probes: seat.probes,
-                            looks: seat.looks + 1,
-                            ..Seat::default()
-                        };
-                    }
-                }
-                self.offer().await;
-            }
-            News::WorkedOut(host, look, methods) => {
-                let Some(seat) = self.seats.get_mut(&host).filter(|seat| seat.looks == look) else {
-                    return;
-                };
-                seat.stale = false;
-                if let Some(methods) = methods {
-                    seat.methods = methods;
-                    seat.standing = Standing::Up;
-                } else {
-                    seat.methods.clear();
-                    seat.standing = Standing::Down(format!(
-                        "{host}: it did not say within {} s what can run there; try again",
-                        WORKING_OUT.as_secs()
-                    ));
-                }
-                self.offer().await;
-            }
-            News::Prepared(found) => {
-                self.beginning = false;
-                if let Err(why) =
-                    (*found).and_then(|(prepared, asked)| self.begin(prepared, &asked))
-                {
-                    self.say(Message::Trouble(why.to_string())).await;
-                } else {
-                    self.say(Message::Began).await;
-                }
-            }
-        }
-    }
-
     async fn say(&self, message: Message) {
         // The dashboard may have ended already.
         let _ = self.messages.send(message).await;
     }
 
-    fn connect(&mut self) {
-        let tools = connect::tools(&self.catalogue);
-        for name in &self.names {
-            let seat = self.seats.entry(name.clone()).or_default();
-            seat.probes += 1;
-            seat.standing = Standing::Connecting;
-            let (context, name, probe) = (Arc::clone(&self.context), name.clone(), seat.probes);
-            let tools = tools.clone();
-            let task = self.tasks.spawn(async move {
-                let paths = ["/var/tmp".to_owned()];
-                let found = connect::probe(&context, &name, &tools, &paths).await;
-                News::Probed(name, probe, Box::new(found))
-            });
-            if let Some(older) = seat.probe.replace(task) {
-                older.abort();
-            }
-        }
-    }
-
-    /// Where there is a second host now, the first one may run what needs two.
-    fn look_again(&mut self) {
-        if self.hosts().len() < 2 {
-            return;
-        }
-        let alone = |(name, seat): (&String, &Seat)| seat.alone.then(|| name.clone());
-        let alone: Vec<String> = self.seats.iter().filter_map(alone).collect();
-        for name in alone {
-            self.work_out(&name);
-        }
-    }
-
-    fn hosts(&self) -> Hosts {
-        let known = self.seats.iter();
-        known
-            .filter_map(|(name, seat)| Some((name.clone(), seat.known.clone()?)))
-            .collect()
-    }
-
-    fn work_out(&mut self, host: &str) {
-        let hosts = self.hosts();
-        let Some(seat) = self.seats.get_mut(host) else {
-            return;
-        };
-        seat.looks += 1;
-        seat.alone = hosts.len() == 1;
-        let (catalogue, changed) = (Arc::clone(&self.catalogue), self.changed.clone());
-        let (host, look) = (host.to_owned(), seat.looks);
-        self.tasks.spawn(async move {
-            let methods = offer::methods(&catalogue, &host, &hosts, &changed);
-            let methods = timeout(WORKING_OUT, methods).await.ok();
-            News::WorkedOut(host, look, methods)
-        });
-    }
-
     async fn offer(&mut self) {
-        if !self.seats.values().any(|seat| seat.stale) {
-            self.revision.1 = self.revision.0;
-        }
-        let mut offer = Offer {
-            revision: self.revision.1,
-            ..Offer::default()
-        };
-        for (name, seat) in self
-            .names
-            .iter()
-            .filter_map(|name| self.seats.get_key_value(name))
-        {
-            offer.hosts.push(HostOffer {
-                name: name.clone(),
-                state: match seat.standing {
-                    Standing::Connecting | Standing::WorkingOut => HostState::Connecting,
-                    Standing::Up => HostState::Up,
-                    Standing::Down(_) => HostState::Down,
-                },
-                facts: match (&seat.standing, &seat.known) {
-                    (Standing::Down(why), _) => why.clone(),
-                    (Standing::WorkingOut, _) => "looking what can run there".to_owned(),
-                    (_, Some(known)) => offer::line(&known.info.facts),
-                    (_, None) => String::new(),
-                },
-                legacy: self.context.config.host(name).legacy,
-            });
-            offer.methods.extend(seat.methods.iter().cloned());
-        }
+        let offer = self.seats.offer();
         self.say(Message::Offer(Box::new(offer))).await;
     }
 
@@ -369,20 +194,19 @@ impl Desk {
     }
 
     async fn start(&mut self, choice: &Choice) {
-        if self.beginning || self.goes_on() {
+        if !self.starting.is_empty() || self.goes_on() {
             return;
         }
-        match self.asked(choice) {
+        match self.seats.asked(choice) {
             Ok(asked) => {
-                self.beginning = true;
                 // Only those that are used: no other one is touched.
                 let wanted = asked.request.hosts();
-                let mut hosts = self.hosts();
+                let mut hosts = self.seats.hosts();
                 hosts.retain(|name, _| wanted.contains(name));
                 let catalogue = Arc::clone(&self.catalogue);
-                self.tasks.spawn(async move {
+                self.starting.spawn(async move {
                     let prepared = prepare::on(&catalogue, &asked, hosts, Missing::new()).await;
-                    News::Prepared(Box::new(prepared.map(|prepared| (prepared, asked))))
+                    prepared.map(|prepared| (prepared, asked))
                 });
             }
             Err(why) => self.say(Message::Trouble(why.to_string())).await,
@@ -405,6 +229,7 @@ impl Desk {
         }
         let id = session_id();
         let file = run::recording_file(&self.context, &id);
+        run::outside_of_subjects(&file, &prepared.bounds)?;
         let writer = Writer::create(&file)?;
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Session::default();
         let live = Arc::new(Live::new(writer, Arc::clone(&self.session), false));
@@ -415,6 +240,7 @@ impl Desk {
         let asker = Arc::clone(&asking) as Arc<dyn Asker>;
         let sitting = run::sitting(id, prepared, asked, sink, control.clone(), asker);
         let (mut changes, pulse) = (live.pulse(), self.pulse.clone());
+        let ended = Arc::clone(&self.ended);
         let task = tokio::spawn(async move {
             let conduct = sitting.conduct();
             tokio::pin!(conduct);
@@ -428,6 +254,7 @@ impl Desk {
                 }
             };
             asking.tell_to(None);
+            ended.notify_one();
             exit
         });
         self.file = Some(file);
@@ -437,63 +264,6 @@ impl Desk {
             task,
         });
         Ok(())
-    }
-
-    fn asked(&self, choice: &Choice) -> Result<Asked, CommandError> {
-        let picks: Vec<Pick> = choice
-            .methods
-            .iter()
-            .map(|picked| Pick {
-                host: picked.host.clone(),
-                method: picked.method.clone(),
-            })
-            .collect();
-        let hosts = self.hosts();
-        let mut roles = BTreeMap::new();
-        for pick in &picks {
-            let method = self.catalogue.get(&pick.method)?;
-            for (role, host) in offer::roles(&method, &pick.host, &hosts, &self.changed) {
-                let known = roles.entry(role.clone()).or_insert_with(|| host.clone());
-                if *known != host {
-                    return Err(CommandError::Arguments(format!(
-                        "the picked methods have different hosts as {role} ({known} and {host}); \
-                         start them one after the other"
-                    )));
-                }
-            }
-        }
-        let request = Request {
-            sets: offer::sets(&self.changed, &picks),
-            picks,
-            roles,
-            ..Request::default()
-        };
-        if let Some(host) = request
-            .hosts()
-            .into_iter()
-            .find(|name| self.context.config.host(name).read_only)
-        {
-            return Err(CommandError::Refused(format!(
-                "{host} is read-only by the configuration"
-            )));
-        }
-        let mut confirmed = Vec::new();
-        for named in &choice.destroy {
-            let (_, kind, id) = parse_subject(&named.what).map_err(CommandError::Arguments)?;
-            let host = Some(named.host.clone());
-            confirmed.push(Confirmation {
-                host,
-                kind,
-                id,
-                name: named.name.clone(),
-            });
-        }
-        Ok(Asked {
-            request,
-            confirmed,
-            reps: choice.reps,
-            order: choice.order,
-        })
     }
 
     fn act(&self, act: ActKind, text: String) {

@@ -6,11 +6,9 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use crate::cli::RunArgs;
-use crate::engine::{
-    Check, Confirmation, ExamineError, Hosts, Missing, examine, parse_subject, plan_of,
-};
+use crate::engine::{Check, Confirmation, ExamineError, Hosts, Missing, examine, plan_of};
 use crate::event::{Order, Plan};
-use crate::method::{Bound, Catalogue, HostInfo, Request, Set, SubjectSpec, bind};
+use crate::method::{Bound, Catalogue, HostInfo, Request, Set, bind};
 
 use super::{CommandError, Context, connect, output};
 
@@ -58,8 +56,8 @@ pub(super) fn read(args: &RunArgs) -> Result<Asked, CommandError> {
         request.roles.insert(name.to_owned(), host.to_owned());
     }
     for text in &args.subject {
-        let (host, kind, id) = parse_subject(text).map_err(|why| wrong("--subject", why))?;
-        request.subjects.push(SubjectSpec { host, kind, id });
+        let spec = text.parse().map_err(|why| wrong("--subject", why))?;
+        request.subjects.push(spec);
     }
     for set in &args.set {
         request
@@ -75,13 +73,8 @@ pub(super) fn read(args: &RunArgs) -> Result<Asked, CommandError> {
             )
         };
         let (subject, name) = text.rsplit_once('=').ok_or_else(expected)?;
-        let (host, kind, id) = parse_subject(subject).map_err(|why| wrong("--destroy", why))?;
-        confirmed.push(Confirmation {
-            host,
-            kind,
-            id,
-            name: name.to_owned(),
-        });
+        let spec = subject.parse().map_err(|why| wrong("--destroy", why))?;
+        confirmed.push(Confirmation::new(spec, name));
     }
     if let Some(sandbox) = args.sandbox.as_ref().filter(|dir| !dir.starts_with('/')) {
         return Err(wrong(
@@ -241,7 +234,7 @@ fn left_out(
     let mut all = Vec::new();
     for pick in &request.picks {
         let method = catalogue.get(&pick.method)?;
-        let needs = request.hosts_of(&method, &pick.host);
+        let needs = request.hosts_of(&method, pick);
         if let Some(why) = needs.iter().find_map(|host| missing.get(host)) {
             all.push((pick.method.clone(), pick.host.clone(), why.to_string()));
         }

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use crate::cli::RecoverArgs;
 use crate::engine::{Recovery, Source, still_out};
 use crate::event::{Intended, LeaveId};
+use crate::host::ssh::Stage;
 use crate::session::clean;
 
 use super::{CommandError, Context, connect, output, report};
@@ -71,7 +72,7 @@ async fn on_host(
             context.paths.config.display()
         )));
     }
-    let connected = connect::probe(context, name, &[], &[]).await?;
+    let connected = connect::probe(context, name, &[], &[], &Stage::default()).await?;
     let machine = match connected.info.facts.machine.as_str() {
         "" => name.to_owned(),
         machine => machine.to_owned(),

@@ -8,6 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::cli::RunArgs;
 use crate::engine::{Control, Gravity, Sitting, session_id};
 use crate::event::{Act, ActKind, Asker, SessionId, Sink, What};
+use crate::method::Bound;
 use crate::recording::Writer;
 use crate::session::{LeftState, Session, clean};
 
@@ -150,12 +151,7 @@ fn allowed(context: &Context, args: &RunArgs, prepared: &Prepared) -> Result<(),
     for (method, host, why) in &prepared.left_out {
         output::talk(&format!("comeback: {method} on {host} is left out: {why}"));
     }
-    for bound in &prepared.bounds {
-        let subject = &bound.binding.subject;
-        if bound.binding.host() == "local" && subject.kind == "dir" && !subject.own {
-            outside(&record, &subject.id)?;
-        }
-    }
+    outside_of_subjects(&record, &prepared.bounds)?;
     for (bound, check) in prepared.bounds.iter().zip(&prepared.checks) {
         if let Some(why) = check.refusal() {
             return Err(CommandError::Refused(format!(
@@ -203,7 +199,17 @@ async fn stop_on_signal(control: Control, live: Arc<Live>) {
     }
 }
 
-// A recording in the subject would change what is only read.
+/// A recording in a subject of this machine would change what is only read.
+pub(super) fn outside_of_subjects(record: &Path, bounds: &[Bound]) -> Result<(), CommandError> {
+    for bound in bounds {
+        let subject = &bound.binding.subject;
+        if bound.binding.host() == "local" && subject.kind == "dir" && !subject.own {
+            outside(record, &subject.id)?;
+        }
+    }
+    Ok(())
+}
+
 fn outside(record: &Path, subject: &str) -> Result<(), CommandError> {
     let real = |path: &Path| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

@@ -9,7 +9,7 @@ use crate::method::{Bound, MethodError, RunNames, unknown_value};
 
 use super::conduct::Hosts;
 use super::direct;
-use super::preflight::{Check, ExamineError, Gravity};
+use super::preflight::{Check, ExamineError, Gravity, RoomOn};
 use super::preview::{Doing, doing};
 use super::shell::{quote, text_of};
 
@@ -152,7 +152,15 @@ async fn room(
         let rest = (bound.host(first) == bound.host(role)).then(|| bound.room(bytes.0));
         copy.checked_add(rest.flatten().unwrap_or(0))
     });
-    if let (Some(free), Some(needed)) = (free.map(|kib| kib.saturating_mul(1024)), needed)
+    let free = free.map(|kib| kib.saturating_mul(1024));
+    if let Some(needed) = needed {
+        check.elsewhere.push(RoomOn {
+            host: name.to_owned(),
+            needs: Bytes(needed),
+            free: free.map(Bytes),
+        });
+    }
+    if let (Some(free), Some(needed)) = (free, needed)
         && free < needed
     {
         check.find(

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::event::Subject;
 use crate::host::Host;
-use crate::method::SubjectKind;
+use crate::method::{SubjectKind, SubjectSpec};
 
 use super::EngineError;
 use super::shell::{quote, script};
@@ -24,6 +24,25 @@ pub struct Confirmation {
 }
 
 impl Confirmation {
+    /// A word about a subject, by the name that was typed.
+    #[must_use]
+    pub fn new(subject: SubjectSpec, name: &str) -> Self {
+        let SubjectSpec { host, kind, id } = subject;
+        Self {
+            host,
+            kind,
+            id,
+            name: name.to_owned(),
+        }
+    }
+
+    /// The name that has to be typed for a subject; absent where it is not known.
+    #[must_use]
+    pub fn name_of(subject: &SubjectSpec) -> Option<String> {
+        let word = Self::new(subject.clone(), "");
+        word.true_name().map(str::to_owned)
+    }
+
     /// Whether it allows to destroy `what` (`KIND:ID`) on a host.
     pub(super) fn allows(&self, what: &str, host: &str) -> bool {
         self.is_about(what, host) && self.true_name() == Some(self.name.as_str())
@@ -42,33 +61,6 @@ impl Confirmation {
         }
         self.id.rsplit('/').find(|part| !part.is_empty())
     }
-}
-
-/// Reads `[HOST/]KIND:ID`.
-///
-/// # Errors
-/// What was expected.
-pub fn parse_subject(text: &str) -> Result<(Option<String>, SubjectKind, String), String> {
-    let expected = || {
-        let kinds: Vec<_> = SubjectKind::ALL.iter().map(|kind| kind.name()).collect();
-        format!(
-            "expected [HOST/]KIND:ID with KIND one of {}, not {text:?}",
-            kinds.join(", ")
-        )
-    };
-    let (head, id) = text.split_once(':').ok_or_else(expected)?;
-    let (host, kind) = match head.rsplit_once('/') {
-        Some((host, kind)) => (Some(host.to_owned()), kind),
-        None => (None, head),
-    };
-    let kind = SubjectKind::ALL
-        .into_iter()
-        .find(|known| known.name() == kind)
-        .ok_or_else(expected)?;
-    if id.is_empty() || host.as_ref().is_some_and(String::is_empty) || id.contains('\0') {
-        return Err(expected());
-    }
-    Ok((host, kind, id.to_owned()))
 }
 
 /// What a destroying step is weighed by.
@@ -230,14 +222,8 @@ mod tests {
     #[test]
     fn a_word_counts_only_with_the_right_name_and_host() {
         let word = |text: &str, name: &str| {
-            let (host, kind, id) = parse_subject(text).unwrap();
-            let name = name.to_owned();
-            Confirmation {
-                host,
-                kind,
-                id,
-                name,
-            }
+            let spec: SubjectSpec = text.parse().unwrap();
+            Confirmation::new(spec, name)
         };
         assert!(word("dir:/some/data", "data").allows("dir:/some/data", "h1"));
         assert!(word("dir:/some/data/", "data").allows("dir:/some/data/", "h1"));
@@ -257,24 +243,5 @@ mod tests {
         }
         assert!(!word("dir:/", "").allows("dir:/", "h1"));
         assert!(!word("vm:9001", "9001").allows("vm:9001", "h1"));
-    }
-
-    #[test]
-    fn subjects_are_read_with_and_without_a_host() {
-        assert_eq!(
-            parse_subject("dir:/some/data:x").unwrap(),
-            (None, SubjectKind::Dir, "/some/data:x".to_owned())
-        );
-        assert_eq!(
-            parse_subject("root@pve1/vm:9001").unwrap(),
-            (
-                Some("root@pve1".to_owned()),
-                SubjectKind::Vm,
-                "9001".to_owned()
-            )
-        );
-        for wrong in ["", "dir", "dir:", "folder:/x", "/dir:/x"] {
-            assert!(parse_subject(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -35,6 +35,17 @@ pub struct Finding {
     pub text: String,
 }
 
+/// Room that is needed on a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoomOn {
+    /// The host.
+    pub host: String,
+    /// Bytes that the scratch folder's parent must have free there.
+    pub needs: Bytes,
+    /// Bytes that are free, where that is known.
+    pub free: Option<Bytes>,
+}
+
 /// What was found about one binding.
 #[derive(Debug, Clone, Default)]
 pub struct Check {
@@ -48,6 +59,8 @@ pub struct Check {
     pub room: Option<Bytes>,
     /// Bytes that are free there.
     pub free: Option<Bytes>,
+    /// Room that it needs on hosts of other roles.
+    pub elsewhere: Vec<RoomOn>,
     /// Whether the operator marked the subject on its host.
     pub marked: bool,
 }
@@ -225,7 +238,7 @@ fn shape(bound: &Bound, check: &mut Check) {
 // One look: is the scratch parent there, is the subject there, where do they stand, how big is it?
 async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), HostError> {
     let subject = &bound.binding.subject;
-    let named = !subject.own && subject.kind == "dir";
+    let named = !subject.own && matches!(subject.kind.as_str(), "dir" | "subvolume");
     let scratch = quote(&bound.sandbox);
     let mut text = format!(
         "s={scratch}; if [ ! -d \"$s\" ]; then echo none; elif [ ! -w \"$s\" ]; then echo closed; else echo open; fi\n(cd -- \"$s\" 2>/dev/null && pwd -P) | tr '\\n' '\\001'; echo\ndf -Pk -- \"$s\" 2>/dev/null | awk 'NR == 2 {{ print $4 }}' | grep . || echo 0\n"

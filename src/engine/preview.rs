@@ -267,7 +267,7 @@ pub fn plan_of(bounds: &[Bound], reps: u32, order: Order) -> Result<Plan, Method
         binding.steps = preview(bound)?;
         binding.placement = placement(bound);
         if binding.subject.own {
-            binding.subject.id = format!("{}/comeback-*", bound.sandbox.trim_end_matches('/'));
+            binding.subject.id = own_id(bound);
         }
         bindings.push(binding);
     }
@@ -278,6 +278,12 @@ pub fn plan_of(bounds: &[Bound], reps: u32, order: Order) -> Result<Plan, Method
         order,
         runs: order_runs(&ids, reps, order),
     })
+}
+
+/// What a plan calls a subject that does not exist yet.
+#[must_use]
+pub fn own_id(bound: &Bound) -> String {
+    format!("{}/comeback-*", bound.sandbox.trim_end_matches('/'))
 }
 
 /// The paths whose places a method wants to know: of the original and of the copy.
@@ -305,7 +311,9 @@ pub(super) fn placed_paths(bound: &Bound) -> Option<[(String, String); 2]> {
     ])
 }
 
-fn placement(bound: &Bound) -> Option<Placement> {
+/// Where the original and the copy are going to stand; absent where that is not known.
+#[must_use]
+pub fn placement(bound: &Bound) -> Option<Placement> {
     let place = |(role, path): &(String, String)| {
         let info = bound.hosts.get(role)?;
         let mut place = info.facts.paths.get(path)?.clone();

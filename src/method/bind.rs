@@ -8,9 +8,7 @@ use minijinja::value::Serde;
 
 use super::setting::effective;
 use super::template::{Templates, unknown_value};
-use super::{
-    Catalogue, HostInfo, Method, MethodError, Own, Request, SettingValue, Step, SubjectKind,
-};
+use super::{Catalogue, HostInfo, Method, MethodError, Own, Pick, Request, SettingValue, Step};
 use crate::event::{Binding, BindingId, Labels, Subject};
 
 /// A method, ready to run but for what only a run knows.
@@ -63,13 +61,13 @@ pub fn bind(
     for pick in &request.picks {
         let method = catalogue.get(&pick.method)?;
         if !request
-            .hosts_of(&method, &pick.host)
+            .hosts_of(&method, pick)
             .is_disjoint(&request.without)
         {
             continue;
         }
         let id = format!("b{}", all.len() + 1);
-        all.push(bind_one(&method, id.into(), &pick.host, request, infos)?);
+        all.push(bind_one(&method, id.into(), pick, request, infos)?);
     }
     Ok(all)
 }
@@ -164,7 +162,7 @@ fn check_subjects(request: &Request) -> Result<(), MethodError> {
 fn bind_one(
     method: &Arc<Method>,
     id: BindingId,
-    host: &str,
+    pick: &Pick,
     request: &Request,
     infos: &BTreeMap<String, HostInfo>,
 ) -> Result<Bound, MethodError> {
@@ -172,10 +170,11 @@ fn bind_one(
         method: method.name.clone(),
         why,
     };
+    let host = pick.host.as_str();
     let mut hosts = BTreeMap::new();
     for (at, role) in method.roles.iter().enumerate() {
         let name = request
-            .host_of(at, role, host)
+            .host_of(at, role, pick)
             .ok_or_else(|| unfit(format!("who is {role}? say --role {role}=HOST")))?;
         let info = infos
             .get(name)
@@ -263,12 +262,7 @@ fn subject(method: &Method, host: &str, request: &Request) -> Result<Subject, St
             first.kind, first.id
         ));
     }
-    if kind == SubjectKind::Dir && !first.id.starts_with('/') {
-        return Err(format!(
-            "the subject {:?} must be an absolute path",
-            first.id
-        ));
-    }
+    first.is_well_formed()?;
     Ok(Subject {
         kind: kind.to_string(),
         id: first.id.clone(),

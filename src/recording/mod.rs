@@ -2,14 +2,21 @@
 //!
 //! `docs/recording.md` describes the format.
 
+mod folder;
+mod history;
+mod lines;
 mod load;
 mod player;
 mod reader;
+mod summary;
 mod writer;
 
+pub use folder::{files, recordings};
+pub use history::{Earlier, History, Past};
 pub use load::{Warning, load};
 pub use player::{Player, Seek};
 pub use reader::{ReadError, Reader};
+pub use summary::{BoundSummary, CopyBytes, HostSummary, Outcome, RunSummary, Summary};
 pub use writer::{CreateError, Writer};
 
 /// Longest line of a recording, in bytes.

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
+use super::lines::{Line, Lines};
 use super::load::Warning;
 use super::{MOST_HEADER, MOST_LINE};
 use crate::event::{Event, FORMAT, What, check_format, is_later, parse_later_line, parse_line};
@@ -58,10 +59,8 @@ pub enum ReadError {
 /// is written) is left out, with a warning.
 #[derive(Debug)]
 pub struct Reader<R> {
-    input: BufReader<R>,
+    lines: Lines<R>,
     file: String,
-    line: u64,
-    bytes: Vec<u8>,
     header: Option<Event>,
     later: bool,
     next: u64,
@@ -86,15 +85,6 @@ impl Reader<File> {
     }
 }
 
-/// What a line was.
-enum Line {
-    Whole,
-    /// Without an end: the last one.
-    Last,
-    TooLong,
-    End,
-}
-
 impl<R: Read> Reader<R> {
     /// Reads the header from `input`; errors call it `name`.
     ///
@@ -102,10 +92,8 @@ impl<R: Read> Reader<R> {
     /// Where reading fails, or it does not begin with the header of a known version.
     pub fn new(name: &str, input: R) -> Result<Self, ReadError> {
         let mut reader = Self {
-            input: BufReader::with_capacity(64 << 10, input),
+            lines: Lines::new(input),
             file: name.to_owned(),
-            line: 0,
-            bytes: Vec::new(),
             header: None,
             later: false,
             next: 0,
@@ -128,7 +116,7 @@ impl<R: Read> Reader<R> {
             why: why.to_owned(),
         };
         let line = self.next_line(MOST_HEADER)?;
-        let bytes = std::mem::take(&mut self.bytes);
+        let bytes = std::mem::take(&mut self.lines.bytes);
         let text = match (&line, std::str::from_utf8(&bytes)) {
             (Line::End, _) => return Err(no_header(&self.file, "it is empty")),
             (Line::TooLong, _) => {
@@ -189,7 +177,7 @@ impl<R: Read> Reader<R> {
         } else {
             parse_line
         };
-        let event = std::str::from_utf8(&self.bytes)
+        let event = std::str::from_utf8(&self.lines.bytes)
             .map_err(|why| format!("it is not UTF-8 ({why})"))
             .and_then(|text| parse(text).map_err(|why| why.to_string()));
         match event {
@@ -198,7 +186,9 @@ impl<R: Read> Reader<R> {
                 Ok(Some(event))
             }
             Err(_) if is_last => {
-                self.warn(Warning::Cut { line: self.line });
+                self.warn(Warning::Cut {
+                    line: self.lines.number,
+                });
                 Ok(None)
             }
             Err(why) => Err(self.broken(why)),
@@ -208,16 +198,18 @@ impl<R: Read> Reader<R> {
     // Events are numbered without gaps.
     fn number(&mut self, event: &Event) {
         if matches!(event.what, What::Header(_)) {
-            self.warn(Warning::Header { line: self.line });
+            self.warn(Warning::Header {
+                line: self.lines.number,
+            });
         }
         match event.seq.cmp(&self.next) {
             Ordering::Equal => {}
             Ordering::Greater => self.warn(Warning::Missing {
-                line: self.line,
+                line: self.lines.number,
                 events: event.seq - self.next,
             }),
             Ordering::Less => self.warn(Warning::Disorder {
-                line: self.line,
+                line: self.lines.number,
                 seq: event.seq,
             }),
         }
@@ -233,52 +225,17 @@ impl<R: Read> Reader<R> {
     fn broken(&self, why: String) -> ReadError {
         ReadError::Broken {
             file: self.file.clone(),
-            line: self.line,
+            line: self.lines.number,
             why,
         }
     }
 
-    // The next line that is not blank, without its end, in `bytes`.
+    // The next line that is not blank.
     fn next_line(&mut self, most: usize) -> Result<Line, ReadError> {
-        loop {
-            self.bytes.clear();
-            self.line += 1;
-            let line = self.any_line(most).map_err(|why| ReadError::Io {
-                file: self.file.clone(),
-                why: why.to_string(),
-            })?;
-            let blank = self.bytes.iter().all(u8::is_ascii_whitespace);
-            if !blank || matches!(line, Line::End | Line::TooLong) {
-                return Ok(line);
-            }
-        }
-    }
-
-    fn any_line(&mut self, most: usize) -> io::Result<Line> {
-        loop {
-            let buffer = match self.input.fill_buf() {
-                Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
-            };
-            if buffer.is_empty() {
-                return Ok(if self.bytes.is_empty() {
-                    Line::End
-                } else {
-                    Line::Last
-                });
-            }
-            let end = memchr::memchr(b'\n', buffer);
-            let part = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or(buffer);
-            if self.bytes.len() + part.len() > most {
-                return Ok(Line::TooLong);
-            }
-            self.bytes.extend_from_slice(part);
-            let used = part.len() + usize::from(end.is_some());
-            self.input.consume(used);
-            if end.is_some() {
-                return Ok(Line::Whole);
-            }
-        }
+        self.lines.next(most).map_err(|why| ReadError::Io {
+            file: self.file.clone(),
+            why: why.to_string(),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Events into a file, a line each.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -91,6 +91,7 @@ impl Writer {
                 },
                 _ => refused(path, &why),
             })?;
+        lock(&file);
         let shared = Arc::new(Shared {
             path: path.to_owned(),
             file,
@@ -241,6 +242,17 @@ impl Shared {
             }
         }
         state.pending.drain(..done);
+    }
+}
+
+// Others can tell by it that the file is being written, as long as this program lives. Somebody
+// may be asking at this very moment; where a file system knows no locks, there is none.
+fn lock(file: &File) {
+    for _ in 0..20 {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+            Ok(()) | Err(TryLockError::Error(_)) => return,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rows put beside one another: what they are called there, and what may be said of each two.
 
+use crate::event::Origin;
 use crate::session::{Row, RunStage, Session, Tally, Verdict, compare_machines};
 
 use super::harmless::clean_row;
@@ -13,12 +14,19 @@ pub struct Comparison {
     pub verdicts: Vec<Verdict>,
     /// Whether they come from several recordings.
     pub(super) many_sessions: bool,
+    /// Whether all figures are those of publications.
+    pub(super) is_published: bool,
     /// Whether all of them have ended.
     pub(super) is_over: bool,
     /// Runs that are over.
     pub(super) over: usize,
     /// Runs of the plans.
     pub(super) planned: usize,
+}
+
+fn is_published(session: &Session) -> bool {
+    let origin = session.header.as_ref().map(|header| header.origin);
+    origin == Some(Origin::Published)
 }
 
 impl Comparison {
@@ -37,6 +45,7 @@ impl Comparison {
             verdicts: compare_machines(&tally.rows),
             rows: tally.rows,
             many_sessions: sessions.len() > 1,
+            is_published: !sessions.is_empty() && sessions.iter().all(|one| is_published(one)),
             is_over: sessions.iter().all(|session| session.end.is_some()),
             over: runs()
                 .filter(|run| matches!(run.state, RunStage::Ended(..)))

@@ -31,7 +31,10 @@ pub fn headline(compared: &Comparison) -> String {
     });
     sentences.extend(proofs(compared));
     sentences.extend(ends(compared));
-    let all = sentences.join(" ");
+    let mut all = sentences.join(" ");
+    if compared.is_published {
+        all = format!("Figures of a publication, not measured here. {all}");
+    }
     if is_said_first(compared) {
         return all;
     }
@@ -172,7 +175,14 @@ fn outcomes(compared: &Comparison, times: &[String]) -> String {
         let all = times.iter().map(|time| CameOut::of(compared, rows, time));
         let mut says: Vec<String> = all.filter_map(|out| out.says()).collect();
         if says.is_empty() {
-            says.push(format!("no {} counts yet", listed(times)));
+            let times = listed(times);
+            says.push(if compared.is_published {
+                format!(
+                    "{times} is printed without its values, which says nothing of who is faster"
+                )
+            } else {
+                format!("no {times} counts yet")
+            });
         }
         let says = says.join(", ");
         if machines.len() == 1 {

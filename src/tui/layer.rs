@@ -16,8 +16,8 @@ pub enum Layer {
     Help(usize),
     /// Warnings and remarks; rows above the window.
     Notes(usize),
-    /// Settings of a method, and the one under the cursor.
-    Settings(Picked, usize),
+    /// The settings of a method.
+    Settings(Form),
     /// The themes that there are.
     Themes(Box<Themes>),
     /// All that can be done here.
@@ -41,6 +41,26 @@ pub struct Themes {
     pub at: usize,
     /// The one that was in use before.
     pub before: Theme,
+}
+
+/// The settings of a method, as a form.
+#[derive(Debug, Clone)]
+pub struct Form {
+    /// The method.
+    pub of: Picked,
+    /// The setting under the cursor.
+    pub at: usize,
+    /// Its new value, while it is typed.
+    pub typing: Option<Typing>,
+}
+
+/// A value that is being typed.
+#[derive(Debug, Clone, Default)]
+pub struct Typing {
+    /// What was typed.
+    pub input: Input,
+    /// What is wrong with it.
+    pub problem: Option<String>,
 }
 
 /// All that can be done here, by name.
@@ -117,8 +137,8 @@ pub enum Purpose {
     Filter,
     /// A marker.
     Marker,
-    /// A value of a setting.
-    Setting(Picked, String),
+    /// A subject on this host.
+    Subject(String),
     /// The name of what is destroyed; the choice starts once all are typed.
     Destroy(Named, Choice),
     /// The name that a question asks for.

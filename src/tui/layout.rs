@@ -7,7 +7,7 @@ use ratatui::widgets::Block;
 use crate::report::Stamps;
 use crate::session::{RunStage, RunView, Session};
 
-use super::model::{Figures, Model, Pane};
+use super::model::{Figures, Model, Pane, PickPane};
 use super::runlog;
 
 /// Smaller than this, nothing can be read.
@@ -292,11 +292,13 @@ pub fn pane_height(model: &Model, session: &Session, pane: Pane) -> usize {
         .max(1)
 }
 
-/// The picking screen.
+/// The picking screen. What has no place is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Picking {
     /// Hosts.
     pub hosts: Rect,
+    /// What is protected.
+    pub subject: Rect,
     /// Methods.
     pub methods: Rect,
     /// Repetitions, order, what it comes to.
@@ -305,48 +307,95 @@ pub struct Picking {
     pub preview: Rect,
 }
 
+/// Narrower than this, the lists of the picking screen do not stand side by side.
+const LISTS: u16 = 60;
+
 /// Where the panes of the picking screen stand.
 #[must_use]
 pub fn picking(model: &Model) -> Picking {
     let [_, body, _] = frame(model);
-    // As many rows as the longest list of any host needs, so that nothing moves with the cursor.
-    let offer = model.picking.offer.as_ref();
-    let longest = offer.map_or(0, |offer| {
-        let of = |host: &str| {
-            offer
-                .methods
-                .iter()
-                .filter(|method| method.host == host)
-                .count()
-        };
-        let methods = offer.hosts.iter().map(|host| of(&host.name)).max();
-        methods.unwrap_or_default().max(offer.hosts.len())
-    });
-    let need = u16::try_from(longest + 2).unwrap_or(u16::MAX);
-    let how = if body.height < 12 { 1 } else { 2 };
+    let need = u16::try_from(longest_list(&model.picking) + 2).unwrap_or(u16::MAX);
+    let how = match body.height {
+        0..12 => 1,
+        12..18 => 2,
+        _ => 3,
+    };
+    let is_wide = body.width >= SIDE_BY_SIDE;
     let lists = need
-        .clamp(4, (body.height / 2).max(4))
+        .max(if is_wide { 8 } else { 4 })
+        .min((body.height / 2).max(4))
         .min(body.height.saturating_sub(4));
-    let [top, how, preview] = Layout::vertical([
+    let [top, band, preview] = Layout::vertical([
         Constraint::Length(lists),
-        Constraint::Length(how),
+        Constraint::Length(if is_wide { 0 } else { how }),
         Constraint::Fill(1),
     ])
     .areas(body);
-    let hosts = match body.width {
-        0..60 => body.width / 3,
-        60..WIDE => 24,
-        WIDE..SIDE_BY_SIDE => 40,
-        _ => 56,
+    let none = Rect::ZERO;
+    let pane = model.picking.pane;
+    // Where there is little room, what has the keys gets it.
+    if pane == PickPane::Preview && (body.width < LISTS || body.height < 12) {
+        let [how, preview] =
+            Layout::vertical([Constraint::Length(band.height), Constraint::Fill(1)]).areas(body);
+        return Picking {
+            hosts: none,
+            subject: none,
+            methods: none,
+            how,
+            preview,
+        };
+    }
+    if body.width < LISTS {
+        let only = |own: PickPane| if pane == own { top } else { none };
+        return Picking {
+            hosts: only(PickPane::Hosts),
+            subject: only(PickPane::Subject),
+            methods: only(PickPane::Methods),
+            how: band,
+            preview,
+        };
+    }
+    let (hosts, subject, column) = match body.width {
+        ..WIDE => (18, 27, 0),
+        WIDE..SIDE_BY_SIDE => (32, 36, 0),
+        _ => (42, 48, 46),
     };
-    let [hosts, methods] =
-        Layout::horizontal([Constraint::Length(hosts), Constraint::Fill(1)]).areas(top);
+    let [hosts, subject, methods, column] = Layout::horizontal([
+        Constraint::Length(hosts),
+        Constraint::Length(subject),
+        Constraint::Fill(1),
+        Constraint::Length(column),
+    ])
+    .areas(top);
     Picking {
         hosts,
+        subject,
         methods,
-        how,
+        how: if is_wide { column } else { band },
         preview,
     }
+}
+
+/// Whether what is picked has a pane of its own.
+#[must_use]
+pub fn has_how_pane(model: &Model) -> bool {
+    model.size.0 >= SIDE_BY_SIDE
+}
+
+/// As many rows as the longest list of any host needs, so that nothing moves with the cursor.
+fn longest_list(picking: &super::model::Picking) -> usize {
+    let Some(offer) = &picking.offer else {
+        return 0;
+    };
+    let of = |host: &str| {
+        let here = offer.methods.iter().filter(|method| method.host == host);
+        here.count()
+    };
+    let lists = offer
+        .hosts
+        .iter()
+        .flat_map(|host| [of(&host.name), host.subjects.len() + 1]);
+    lists.max().unwrap_or_default().max(offer.hosts.len())
 }
 
 /// The area of help and notes.

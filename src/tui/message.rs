@@ -7,6 +7,7 @@ use crate::report::Wanted;
 
 use super::offer::{Choice, Offer};
 use super::theme::Theme;
+use crate::method::SubjectSpec;
 
 /// What comes in.
 #[derive(Debug, Clone)]
@@ -63,8 +64,17 @@ pub enum Effect {
         method: String,
         /// The setting.
         key: String,
-        /// Its new value.
-        value: String,
+        /// Its new value; its default where there is none.
+        value: Option<String>,
+    },
+    /// Choose what is protected on a host, and answer with an [`Offer`] of this revision.
+    Protect {
+        /// The revision to answer with.
+        revision: u64,
+        /// The host.
+        host: String,
+        /// The subject; what each method makes itself where there is none.
+        subject: Option<SubjectSpec>,
     },
     /// Stop the run that goes on, undo what is out, end the session.
     Stop,

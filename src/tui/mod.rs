@@ -7,6 +7,7 @@
 mod app;
 mod clipboard;
 mod estimate;
+mod forecast;
 mod format;
 mod found;
 mod input;
@@ -38,8 +39,8 @@ pub use keys::{Action, Bind, Bound, Change, Chord, Context, KEYS, Keymap, KeysEr
 pub use message::{Effect, Ended, Message, Player, ReplayState};
 pub use model::Model;
 pub use offer::{
-    Choice, HostOffer, MethodOffer, Named, Offer, Picked, PreviewLine, Room, SettingKind,
-    SettingOffer,
+    Choice, HostOffer, MethodOffer, Named, Offer, Picked, PreviewLine, Room, SettingOffer,
+    SubjectOffer,
 };
 pub use terminal::{Terminal, TuiError, available};
 pub use theme::{BUILT_IN, ColorWhen, Depth, ROLES, Role, Shelf, Theme, ThemeError, choose};

@@ -5,15 +5,16 @@ use std::collections::{BTreeSet, VecDeque};
 use chrono::FixedOffset;
 
 use crate::event::{AskId, Nanos, Order, Question, RunId};
-use crate::report::Sort;
-use crate::report::Stamps;
+use crate::report::{Sort, Stamps};
 use crate::session::{RunView, Session};
 
 use super::found::Found;
 use super::keys::{Context, Keymap};
-pub use super::layer::{Copying, Decision, Dialog, Entry, Layer, Palette, Purpose, Themes};
+pub use super::layer::{
+    Copying, Decision, Dialog, Entry, Form, Layer, Palette, Purpose, Themes, Typing,
+};
 use super::message::ReplayState;
-use super::offer::{MethodOffer, Named, Offer, Picked};
+use super::offer::{HostOffer, MethodOffer, Named, Offer, Picked};
 use super::runlog::At;
 use super::theme::Theme;
 
@@ -86,6 +87,8 @@ pub struct Picking {
     pub pane: PickPane,
     /// The host under the cursor.
     pub host: usize,
+    /// The subject under the cursor; the first one is the methods' own.
+    pub subject: usize,
     /// The method under the cursor, among those that are shown.
     pub method: usize,
     /// Rows of the preview above the screen.
@@ -96,7 +99,7 @@ pub struct Picking {
     pub picked: BTreeSet<Picked>,
     /// Only methods with this text are shown.
     pub filter: String,
-    /// Repetitions of each; 0 stands for the usual 3.
+    /// Repetitions of each.
     pub reps: Reps,
     /// How methods take turns.
     pub order: Order,
@@ -119,6 +122,8 @@ impl Default for Reps {
 pub enum PickPane {
     /// Hosts.
     Hosts,
+    /// What is protected there.
+    Subject,
     /// Methods.
     #[default]
     Methods,
@@ -285,7 +290,10 @@ impl Model {
             Some(Layer::Themes(_)) => {
                 vec![Context::Themes, Context::Lists, Context::Always]
             }
-            Some(Layer::Settings(..)) => {
+            Some(Layer::Settings(form)) if form.typing.is_some() => {
+                vec![Context::Entry, Context::Always]
+            }
+            Some(Layer::Settings(_)) => {
                 vec![
                     Context::Settings,
                     Context::Lists,
@@ -309,6 +317,9 @@ impl Model {
         match self.screen {
             Screen::Picking if self.picking.pane == PickPane::Methods => {
                 vec![Context::Methods, Context::Picking]
+            }
+            Screen::Picking if self.picking.pane == PickPane::Subject => {
+                vec![Context::Subject, Context::Picking]
             }
             Screen::Picking => vec![Context::Picking],
             Screen::Watching => {
@@ -355,28 +366,36 @@ impl Model {
 impl Picking {
     /// The host under the cursor.
     #[must_use]
+    pub fn host(&self) -> Option<&HostOffer> {
+        self.offer.as_ref()?.hosts.get(self.host)
+    }
+
+    /// Its name.
+    #[must_use]
     pub fn host_name(&self) -> Option<&str> {
-        let offer = self.offer.as_ref()?;
-        offer.hosts.get(self.host).map(|host| host.name.as_str())
+        self.host().map(|host| host.name.as_str())
+    }
+
+    /// All methods of the host under the cursor.
+    #[must_use]
+    pub fn here(&self) -> Vec<&MethodOffer> {
+        let offer = self.offer.iter().flat_map(|offer| &offer.methods);
+        let host = self.host_name();
+        offer
+            .filter(|method| Some(method.host.as_str()) == host)
+            .collect()
     }
 
     /// The methods that are shown: those of the host under the cursor that pass the filter.
     #[must_use]
     pub fn shown(&self) -> Vec<&MethodOffer> {
-        let (Some(offer), Some(host)) = (&self.offer, self.host_name()) else {
-            return Vec::new();
-        };
         let wanted = self.filter.to_lowercase();
-        let passes = |method: &MethodOffer| {
+        let passes = |method: &&MethodOffer| {
             [&method.name, &method.title, &method.family]
                 .iter()
                 .any(|text| text.to_lowercase().contains(&wanted))
         };
-        offer
-            .methods
-            .iter()
-            .filter(|method| method.host == host && passes(method))
-            .collect()
+        self.here().into_iter().filter(passes).collect()
     }
 
     /// The method under the cursor.

@@ -2,7 +2,13 @@
 //!
 //! Whoever makes plans fills it; the dashboard only shows it and sends back a [`Choice`].
 
-use crate::event::{Bytes, HostState, Order, Phase};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::event::{Bytes, HostState, Order, Phase, Placement};
+use crate::method::{Kind, Own, SubjectKind, SubjectSpec};
+use crate::recording::Past;
 
 /// All that can be picked.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,10 +29,27 @@ pub struct HostOffer {
     pub name: String,
     /// Its connection.
     pub state: HostState,
-    /// One line of facts, what is being done, or why it is down.
+    /// One line of facts, or why it is down.
     pub facts: String,
+    /// What is being done there before anything can be picked, and for how long.
+    pub doing: Option<(String, Duration)>,
     /// Whether the old, weak algorithms are allowed with it.
     pub legacy: bool,
+    /// Subjects that it has, or that were named.
+    pub subjects: Vec<SubjectOffer>,
+    /// The subject that was chosen; absent where each method makes its own.
+    pub subject: Option<SubjectSpec>,
+}
+
+/// A subject that is there, or was named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubjectOffer {
+    /// `KIND:ID`.
+    pub spec: SubjectSpec,
+    /// Whether it bears the mark that lets it be changed; else it is only read.
+    pub marked: bool,
+    /// What is known of it, in a few words.
+    pub about: String,
 }
 
 /// A method on a host.
@@ -40,16 +63,26 @@ pub struct MethodOffer {
     pub family: String,
     /// The host it would run on.
     pub host: String,
+    /// The machines that it needs: hosts that are one machine take turns.
+    pub machines: BTreeSet<String>,
+    /// What kind of subject it protects.
+    pub kind: SubjectKind,
+    /// Whether it makes that itself.
+    pub own: Own,
     /// What it would protect and bring back, in words.
     pub subject: String,
     /// Whether it can run; else why not, with the package that brings a missing tool.
     pub runnable: Result<(), String>,
     /// What would run, in order.
-    pub preview: Vec<PreviewLine>,
-    /// What to know before it runs: same disk, sparse data, a clock of whole seconds.
+    pub preview: Arc<Vec<PreviewLine>>,
+    /// What to know before it runs: sparse data, a clock of whole seconds.
     pub warnings: Vec<String>,
+    /// Where the original and the copy are going to stand.
+    pub placement: Option<Placement>,
     /// Room it needs.
     pub room: Vec<Room>,
+    /// What earlier runs of it took.
+    pub past: Past,
     /// Named subjects that it destroys; each name is asked for before the start.
     pub named: Vec<Named>,
     /// Settings, with the values they have now.
@@ -72,7 +105,7 @@ pub struct PreviewLine {
 /// Room that a method needs somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
-    /// Storage, pool or folder.
+    /// Storage, pool or folder; with its host where that is another one.
     pub at: String,
     /// Bytes needed.
     pub needs: Bytes,
@@ -98,56 +131,58 @@ pub struct SettingOffer {
     pub name: String,
     /// Its value now.
     pub value: String,
+    /// Its value where nobody changes it.
+    pub default: String,
     /// What it is for.
     pub help: String,
     /// What it takes.
-    pub kind: SettingKind,
+    pub kind: Kind,
     /// What is wrong with its value.
     pub problem: Option<String>,
 }
 
-/// What a setting takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SettingKind {
-    /// Any text.
-    Text,
-    /// A number.
-    Number,
-    /// Bytes, with a unit.
-    Bytes,
-    /// A duration, with a unit.
-    Duration,
-    /// `true` or `false`.
-    Flag,
-    /// One of these.
-    Choice(Vec<String>),
-}
-
-impl SettingKind {
+impl SettingOffer {
     /// What it takes, in words.
     #[must_use]
     pub fn hint(&self) -> String {
-        match self {
-            Self::Text => "text".to_owned(),
-            Self::Number => "a number".to_owned(),
-            Self::Bytes => "bytes, e.g. 512MiB".to_owned(),
-            Self::Duration => "a duration, e.g. 90s".to_owned(),
-            Self::Flag => "true or false".to_owned(),
-            Self::Choice(values) => values.join(", "),
+        match &self.kind {
+            Kind::Text => "text".to_owned(),
+            Kind::Number => "a number".to_owned(),
+            Kind::Bytes => "bytes, e.g. 512MiB".to_owned(),
+            Kind::Duration => "a duration, e.g. 90s".to_owned(),
+            Kind::Flag => "true or false".to_owned(),
+            Kind::List => "numbers, e.g. 1,10,100".to_owned(),
+            Kind::Choice(values) => values.join(", "),
         }
     }
 
-    /// The value after this one, where the values can be told.
+    /// Whether the operator changed it.
     #[must_use]
-    pub fn next(&self, value: &str) -> Option<String> {
-        let after = |values: &[String]| {
-            let at = values.iter().position(|known| known == value);
-            let next = at.map_or(0, |at| (at + 1) % values.len().max(1));
-            values.get(next).cloned()
-        };
-        match self {
-            Self::Flag => Some(if value == "true" { "false" } else { "true" }.to_owned()),
-            Self::Choice(values) => after(values),
+    pub fn is_changed(&self) -> bool {
+        self.value != self.default
+    }
+
+    /// The value so many places after this one, where the values can be told.
+    #[must_use]
+    pub fn step(&self, by: isize) -> Option<String> {
+        match &self.kind {
+            Kind::Flag => Some(
+                if self.value == "true" {
+                    "false"
+                } else {
+                    "true"
+                }
+                .to_owned(),
+            ),
+            Kind::Choice(values) => {
+                let at = values.iter().position(|known| *known == self.value);
+                let len = isize::try_from(values.len()).ok().filter(|len| *len > 0)?;
+                let to = match at.and_then(|at| isize::try_from(at).ok()) {
+                    Some(at) => (at + by).rem_euclid(len),
+                    None => 0,
+                };
+                values.get(usize::try_from(to).ok()?).cloned()
+            }
             _ => None,
         }
     }
@@ -202,14 +237,30 @@ impl Offer {
 mod tests {
     use super::*;
 
+    fn setting(kind: Kind, value: &str) -> SettingOffer {
+        SettingOffer {
+            name: "mode".into(),
+            value: value.into(),
+            default: "snapshot".into(),
+            help: String::new(),
+            kind,
+            problem: None,
+        }
+    }
+
     #[test]
     fn a_value_steps_through_what_its_setting_takes() {
-        let modes = SettingKind::Choice(vec!["snapshot".into(), "stop".into()]);
-        assert_eq!(modes.next("snapshot").as_deref(), Some("stop"));
-        assert_eq!(modes.next("stop").as_deref(), Some("snapshot"));
-        assert_eq!(modes.next("odd").as_deref(), Some("snapshot"));
-        assert_eq!(SettingKind::Choice(Vec::new()).next("x"), None);
-        assert_eq!(SettingKind::Flag.next("true").as_deref(), Some("false"));
-        assert_eq!(SettingKind::Text.next("x"), None);
+        let modes = || Kind::Choice(vec!["snapshot".into(), "suspend".into(), "stop".into()]);
+        let to = |value: &str, by| setting(modes(), value).step(by).unwrap();
+        assert_eq!(to("snapshot", 1), "suspend");
+        assert_eq!(to("stop", 1), "snapshot");
+        assert_eq!(to("snapshot", -1), "stop");
+        assert_eq!(to("odd", 1), "snapshot");
+        assert_eq!(setting(Kind::Choice(Vec::new()), "x").step(1), None);
+        assert_eq!(
+            setting(Kind::Flag, "true").step(-1).as_deref(),
+            Some("false")
+        );
+        assert_eq!(setting(Kind::Text, "x").step(1), None);
     }
 }

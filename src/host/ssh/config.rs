@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::introduce::Introductions;
 use super::secrets::Secrets;
+use super::stage::Stage;
 use super::target::Target;
 use crate::event::{Asker, Nobody};
 
@@ -39,6 +40,8 @@ pub struct Config {
     pub secrets: Arc<Secrets>,
     /// What has been answered about unknown host keys.
     pub introductions: Introductions,
+    /// Who hears what is being done to reach a host.
+    pub stage: Stage,
 }
 
 impl Default for Config {
@@ -57,6 +60,7 @@ impl Default for Config {
             asker: Arc::new(Nobody),
             secrets: Arc::default(),
             introductions: Introductions::default(),
+            stage: Stage::default(),
         }
     }
 }

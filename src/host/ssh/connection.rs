@@ -96,6 +96,7 @@ impl Connection {
                 entry,
                 server,
             } = hold;
+            route.stage.tell("login");
             match entry.during(login.run(&mut encrypted)).await {
                 Err(_lost) if login.may_again() => continue,
                 result => result?,
@@ -219,6 +220,7 @@ async fn encrypted(
         let trust = introduce::recall(route).await?;
         let (transport, hold) = transport::connect(route, via).await?;
         let round_trip = transport.round_trip;
+        route.stage.tell("host key");
         let error = match handshake::handshake(route, trust, transport).await {
             Ok(Met::Known(encrypted)) => return Ok((encrypted, round_trip, hold)),
             Ok(Met::Unknown(stranger)) => {

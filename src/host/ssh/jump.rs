@@ -58,7 +58,10 @@ fn find(target: &Target, config: &Config, path: &mut Vec<Route>) -> Result<Route
 }
 
 fn alone(jump: &Target, config: &Config) -> Result<(Route, Vec<Target>), String> {
-    Route::alone(jump, config).map_err(|why| format!("jump host {jump}: {why}"))
+    let found = Route::alone(jump, config);
+    let (mut route, jumps) = found.map_err(|why| format!("jump host {jump}: {why}"))?;
+    route.stage = route.stage.through(&route.shown);
+    Ok((route, jumps))
 }
 
 /// The hosts that a `ProxyJump` names, in the order in which they are passed.

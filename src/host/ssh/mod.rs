@@ -44,6 +44,7 @@ mod route;
 mod secrets;
 mod ssh_config;
 mod ssh_lines;
+mod stage;
 mod target;
 pub(super) mod text;
 mod transport;
@@ -66,6 +67,7 @@ pub use algorithms::Agreed;
 pub use config::Config;
 pub use introduce::Introductions;
 pub use secrets::Secrets;
+pub use stage::Stage;
 pub use target::{Target, TargetError};
 
 /// How long a host may refuse a channel, or lose connections, before a command is given up.

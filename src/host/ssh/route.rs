@@ -17,6 +17,7 @@ use super::notes::Notes;
 use super::policy::Policy;
 use super::prompts::Operator;
 use super::ssh_config::{Asked, Settings};
+use super::stage::Stage;
 use super::target::Target;
 use super::text::plain;
 
@@ -66,6 +67,8 @@ pub(super) struct Route {
     pub(super) introductions: Introductions,
     /// What there is to tell of its connections.
     pub(super) notes: Notes,
+    /// Who hears what is being done to reach it.
+    pub(super) stage: Stage,
     /// Keywords about the login that are set and not followed: told if it fails.
     pub(super) login_notes: Vec<&'static str>,
 }
@@ -181,6 +184,7 @@ impl Route {
             operator: Operator::new(config),
             introductions: config.introductions.clone(),
             notes: Notes::default(),
+            stage: config.stage.clone(),
             login_notes: login_notes(fields),
             jumps: Vec::new(),
             names,

@@ -47,7 +47,9 @@ pub(super) async fn connect(
 }
 
 async fn direct(route: &Route) -> Result<(Transport, Hold), HostError> {
+    route.stage.tell("looking up");
     let addresses = resolve(route).await?;
+    route.stage.tell("connecting");
     let mut left = route.connect;
     let mut failures = Vec::new();
     let mut worth = None;
@@ -97,6 +99,7 @@ async fn through(route: &Route, via: &Connection) -> Result<(Transport, Hold), H
     let (host, port) = (route.host.as_str(), route.port);
     let server = format!("{} {host}:{port}", via.server());
     let entry = gate::enter(&server).await;
+    route.stage.tell("connecting");
     let started = Instant::now();
     let stream = via.forward(host, port, route.connect).await;
     let stream = stream.map_err(|why| {

@@ -96,6 +96,28 @@ fn ways_that_bring_back_by_another_step_are_told_by_themselves() {
 }
 
 #[test]
+fn figures_of_a_publication_are_told_to_be_so() {
+    let mut story = Story::new();
+    story.header.origin = crate::event::Origin::Published;
+    for method in ["a", "b"] {
+        let id = story.binding(method, "h1");
+        let run = story.run(&id, "full");
+        story.published(&id, "rollback", "median", 0.194);
+        story.done(&run, EndState::Ok);
+    }
+    story.end();
+    let text = headline(&compared(&story));
+    assert!(
+        text.starts_with("Figures of a publication, not measured here. 2 ways"),
+        "{text}"
+    );
+    assert!(
+        text.contains("rollback is printed without its values"),
+        "{text}"
+    );
+}
+
+#[test]
 fn nothing_is_said_between_machines() {
     let mut story = story(&[("a", FAST)]);
     story.runs_of("a", "h2", "restore", Clock::Host, SLOW);

@@ -159,7 +159,9 @@ fn twice(rows: &[Bound], place: usize) -> Option<(usize, String)> {
 
 fn lost(rows: &[Bound], row: &Bound) -> Option<String> {
     let action = row.bind.action;
-    if !ESSENTIAL.contains(&action) || !row.keys.is_empty() {
+    // The way back from the comparison has a name of its own.
+    let is_way_back = (row.bind.context, action) == (Context::Compare, Action::Compare);
+    if !(ESSENTIAL.contains(&action) || is_way_back) || !row.keys.is_empty() {
         return None;
     }
     let is_elsewhere = |other: &Bound| {

@@ -37,6 +37,10 @@ pub enum Action {
     Order,
     /// The method's settings.
     Settings,
+    /// A setting back to its default.
+    Reset,
+    /// Type another subject.
+    Subject,
     /// Show only methods with this text.
     Filter,
     /// All of every command, or its first rows.
@@ -155,6 +159,8 @@ pub enum Action {
 pub enum Context {
     /// Before a run: any pane.
     Picking,
+    /// Before a run: the list of subjects.
+    Subject,
     /// Before a run: the list of methods.
     Methods,
     /// The settings of a method.
@@ -216,6 +222,7 @@ impl Context {
     pub fn title(self) -> &'static str {
         match self {
             Self::Picking => "Picking",
+            Self::Subject => "Picking: what is protected",
             Self::Methods => "Picking: methods",
             Self::Steps => "Watching: steps",
             Self::Log => "Watching: log",

@@ -45,6 +45,8 @@ const BACK_TAB: Chord = plain(KeyCode::BackTab);
 pub const KEYS: &[Bind] = &[
     bind(Context::Picking, Action::Start, &[ENTER], "start what is picked; asks for the name of what it destroys", "start"),
 
+    bind(Context::Subject, Action::Mark, &[key(' ')], "protect the subject under the cursor", "choose"),
+
     bind(Context::Methods, Action::Mark, &[key(' ')], "pick the method, or not", "pick"),
     bind(Context::Methods, Action::Settings, &[key('e')], "edit the method's settings", "settings"),
     bind(Context::Methods, Action::Filter, &[key('/')], "show only methods with a text", "filter"),
@@ -52,12 +54,16 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Picking, Action::More, &[key('+'), key('=')], "one repetition more", "+/- repetitions"),
     bind(Context::Picking, Action::Less, &[key('-')], "one repetition less", ""),
     bind(Context::Picking, Action::Order, &[key('o')], "methods take turns, or one after the other", "order"),
+    bind(Context::Picking, Action::Subject, &[key('u')], "type another subject, KIND:ID", "other subject"),
     bind(Context::Picking, Action::Whole, &[key('d')], "all of every command, or its first rows", "all commands"),
     bind(Context::Picking, Action::Refresh, &[key('r')], "probe the hosts again", "probe again"),
     bind(Context::Picking, Action::NextPane, &[TAB], "to the next pane", "pane"),
     bind(Context::Picking, Action::PreviousPane, &[BACK_TAB], "to the pane before", ""),
 
     bind(Context::Settings, Action::Accept, &[ENTER, key(' ')], "edit the value, or take the next one", "edit"),
+    bind(Context::Settings, Action::Right, &[plain(KeyCode::Right), key('l')], "the next one of its choices", "next choice"),
+    bind(Context::Settings, Action::Left, &[plain(KeyCode::Left), key('h')], "the choice before", ""),
+    bind(Context::Settings, Action::Reset, &[key('r'), plain(KeyCode::Delete), plain(KeyCode::Backspace)], "back to its default", "default"),
     bind(Context::Settings, Action::Back, &[ESC, key('q'), key('e')], "close the settings", "close"),
 
     bind(Context::Steps, Action::Open, &[ENTER], "the log of the step in full screen", "log of the step"),

@@ -181,6 +181,7 @@ fn nobody_is_locked_in() {
         ("palette", "back"),
         ("watching", "back"),
         ("overlay", "back"),
+        ("compare", "compare"),
         ("always", "quit"),
     ] {
         let why = wrong(Some(context), action, &[]);

@@ -44,10 +44,7 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
                 );
                 None
             }
-            Layer::Settings(picked, at) => {
-                settings::draw(ui, buffer, picked, *at);
-                None
-            }
+            Layer::Settings(form) => settings::draw(ui, buffer, form),
             Layer::Themes(all) => {
                 themes::draw(ui, buffer, all);
                 None
@@ -82,23 +79,31 @@ fn text(ui: Ui<'_>, buffer: &mut Buffer, title: &str, rows: &[Line<'_>], scroll:
     ui.rows(inner, buffer, rows, scroll);
 }
 
+/// Takes away a character that stands on both sides of a column: half of it would hide what is
+/// drawn over the other half.
+fn part(ui: Ui<'_>, buffer: &mut Buffer, column: u16, y: u16) {
+    let mut x = buffer.area.left();
+    while x < column {
+        let width = buffer
+            .cell((x, y))
+            .map_or(1, |cell| super::text::width(cell.symbol()));
+        let next = x.saturating_add(u16::try_from(width.max(1)).unwrap_or(u16::MAX));
+        for x in x..next {
+            if next > column
+                && let Some(cell) = buffer.cell_mut((x, y))
+            {
+                cell.set_symbol(" ").set_style(ui.style(Role::Text));
+            }
+        }
+        x = next;
+    }
+}
+
 /// A frame over what is there; gives what is inside.
 fn over(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, titles: Titles<'_>) -> Rect {
-    // A wide character that begins left of the frame must not reach into it, and one that begins
-    // under its right side leaves half a cell behind.
-    let left = (area.left() > 0).then(|| area.left() - 1);
     for y in area.top()..area.bottom() {
-        if let Some(cell) = left.and_then(|x| buffer.cell_mut((x, y)))
-            && super::text::width(cell.symbol()) > 1
-        {
-            cell.set_symbol(" ");
-        }
-        let last = buffer.cell((area.right().saturating_sub(1), y));
-        if last.is_some_and(|cell| super::text::width(cell.symbol()) > 1)
-            && let Some(cell) = buffer.cell_mut((area.right(), y))
-        {
-            cell.set_style(ui.style(Role::Text));
-        }
+        part(ui, buffer, area.left(), y);
+        part(ui, buffer, area.right(), y);
     }
     Clear.render(area, buffer);
     buffer.set_style(area, ui.style(Role::Text));

@@ -9,7 +9,7 @@ mod fixture;
 mod log_alone_keys;
 mod log_keys;
 mod mouse_keys;
-mod offers;
+pub(super) mod offers;
 mod palette_keys;
 mod picking_keys;
 mod properties;

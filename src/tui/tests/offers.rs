@@ -1,6 +1,12 @@
 //! What can be picked, in tests.
 
-use crate::event::{Bytes, HostState, Phase};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::event::{Bytes, HostState, Phase, Place, Placement};
+use crate::method::{Kind, Own, SubjectKind};
+use crate::recording::{Earlier, Past};
 
 use super::super::offer::*;
 
@@ -13,13 +19,42 @@ fn line(phase: Phase, name: &str, command: &str, destroys: Option<&str>) -> Prev
     }
 }
 
-pub(super) fn setting(name: &str, value: &str, help: &str, kind: SettingKind) -> SettingOffer {
+pub(super) fn setting(name: &str, value: &str, help: &str, kind: Kind) -> SettingOffer {
     SettingOffer {
         name: name.into(),
         value: value.into(),
+        default: value.into(),
         help: help.into(),
         kind,
         problem: None,
+    }
+}
+
+fn place(disk: &str) -> Place {
+    Place {
+        host: "hv1".into(),
+        disks: vec![disk.into()],
+        ..Place::default()
+    }
+}
+
+fn subject(what: &str, marked: bool, about: &str) -> SubjectOffer {
+    SubjectOffer {
+        spec: what.parse().unwrap(),
+        marked,
+        about: about.into(),
+    }
+}
+
+fn host(name: &str, state: HostState, facts: &str) -> HostOffer {
+    HostOffer {
+        name: name.into(),
+        state,
+        facts: facts.into(),
+        doing: None,
+        legacy: false,
+        subjects: Vec::new(),
+        subject: None,
     }
 }
 
@@ -29,9 +64,12 @@ pub(super) fn method(name: &str, title: &str, host: &str) -> MethodOffer {
         title: title.into(),
         family: "proxmox".into(),
         host: host.into(),
-        subject: "vm 204 web".into(),
+        machines: BTreeSet::from([host.into()]),
+        kind: SubjectKind::Vm,
+        own: Own::Never,
+        subject: "vm:204 (marked)".into(),
         runnable: Ok(()),
-        preview: vec![
+        preview: Arc::new(vec![
             line(
                 Phase::Protect,
                 "backup",
@@ -39,8 +77,13 @@ pub(super) fn method(name: &str, title: &str, host: &str) -> MethodOffer {
                 None,
             ),
             line(Phase::Account, "archive proved", "zstd -t ‹archive›", None),
-        ],
+        ]),
         warnings: Vec::new(),
+        placement: Some(Placement {
+            original: place("Micron 7450 (nvme0n1)"),
+            copy: place("Seagate Exos (sdb)"),
+        }),
+        past: Past::Nothing,
         room: vec![Room {
             at: "depot".into(),
             needs: Bytes(9_700_000_000),
@@ -52,26 +95,32 @@ pub(super) fn method(name: &str, title: &str, host: &str) -> MethodOffer {
                 "storage",
                 "depot",
                 "the storage that takes the archive",
-                SettingKind::Text,
+                Kind::Text,
             ),
             setting(
                 "mode",
                 "snapshot",
                 "how the guest is kept consistent",
-                SettingKind::Choice(vec!["snapshot".into(), "suspend".into(), "stop".into()]),
+                Kind::Choice(vec!["snapshot".into(), "suspend".into(), "stop".into()]),
             ),
             setting(
                 "keep",
                 "false",
                 "keep the archive after the run",
-                SettingKind::Flag,
+                Kind::Flag,
+            ),
+            setting(
+                "size",
+                "512MiB",
+                "bytes of the disk that is made where none is named",
+                Kind::Bytes,
             ),
         ],
     }
 }
 
-/// Two hosts that are up and one that is not; four methods on the first.
-pub(super) fn offer() -> Offer {
+/// Two hosts that are up, one that is not, one that is on its way; four methods on the first.
+pub(in super::super) fn offer() -> Offer {
     let mut destroys = method(
         "guest-archive",
         "vzdump, then qmrestore in its place",
@@ -82,11 +131,19 @@ pub(super) fn offer() -> Offer {
         what: "vm:204".into(),
         name: "web".into(),
     }];
-    destroys.warnings = vec![
-        "same disk: original and archive are both on Micron 7450 (nvme0n1); one dead disk takes both".into(),
-        "times of tasks are whole seconds: ±1 s on each".into(),
-    ];
-    destroys.preview.extend([
+    destroys.warnings = vec!["times of tasks are whole seconds: ±1 s on each".into()];
+    destroys.placement = Some(Placement {
+        original: place("Micron 7450 (nvme0n1)"),
+        copy: place("Micron 7450 (nvme0n1)"),
+    });
+    destroys.past = Past::Runs(Earlier {
+        runs: 4,
+        median: 131.0,
+        min: 124.0,
+        max: 156.0,
+        stored: Some(Bytes(9_630_135_622)),
+    });
+    Arc::make_mut(&mut destroys.preview).extend([
         line(
             Phase::Damage,
             "destroy the guest",
@@ -115,26 +172,26 @@ pub(super) fn offer() -> Offer {
     let snapshot = method("guest-snapshot", "qm snapshot, then rollback", "hv1");
     let mut tree = method("tree-rsync", "rsync there and back", "local");
     tree.family = "files".into();
+    tree.kind = SubjectKind::Dir;
+    tree.own = Own::May;
+    tree.subject = "a dir of its own".into();
+    tree.past = Past::Others(2);
     Offer {
         revision: 0,
         hosts: vec![
             HostOffer {
-                name: "hv1".into(),
-                state: HostState::Up,
-                facts: "PVE 9.0.3, 16 CPUs, 64 GiB".into(),
-                legacy: false,
+                subjects: vec![
+                    subject("vm:204", true, "web, 16.0 GiB"),
+                    subject("vm:207", false, "db"),
+                ],
+                subject: "vm:204".parse().ok(),
+                ..host("hv1", HostState::Up, "PVE 9.0.3, 16 CPUs, 64 GiB")
             },
+            host("esx", HostState::Down, "login: no key is accepted"),
+            host("local", HostState::Up, "Debian 13, 2 CPUs"),
             HostOffer {
-                name: "esx".into(),
-                state: HostState::Down,
-                facts: "login: no key is accepted".into(),
-                legacy: false,
-            },
-            HostOffer {
-                name: "local".into(),
-                state: HostState::Up,
-                facts: "Debian 13, 2 CPUs".into(),
-                legacy: false,
+                doing: Some(("login".into(), Duration::from_secs(3))),
+                ..host("nas", HostState::Connecting, "")
             },
         ],
         methods: vec![snapshot, destroys, missing, short, tree],

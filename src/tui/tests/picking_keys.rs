@@ -1,7 +1,7 @@
 //! Keys of the picking screen.
 
 use super::super::message::{Effect, Message};
-use super::super::model::{Layer, Model, PickPane};
+use super::super::model::{Form, Layer, Model, PickPane};
 use super::super::offer::{Choice, Named, Picked};
 use super::super::update;
 use super::offers::offer;
@@ -122,7 +122,7 @@ fn nothing_starts_while_the_offer_is_old() {
         host: "hv1".into(),
         method: "guest-snapshot".into(),
         key: "mode".into(),
-        value: "suspend".into(),
+        value: Some("suspend".into()),
     };
     assert_eq!(effects, [wanted]);
     assert!(press(&mut model, "<enter>").is_empty());
@@ -146,18 +146,169 @@ fn a_new_offer_while_a_name_is_typed_has_to_be_looked_at() {
     assert!(model.say.as_ref().unwrap().contains("look at it again"));
 }
 
+fn form(model: &Model) -> &Form {
+    match model.layers.last() {
+        Some(Layer::Settings(form)) => form,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
-fn a_text_setting_is_typed() {
+fn a_text_setting_is_typed_in_place() {
     let mut model = ready();
     press(&mut model, "e<enter>");
     let effects = press(&mut model, "<c-u>fast<enter>");
     assert!(
-        matches!(&effects[..], [Effect::Set { key, value, .. }] if key == "storage" && value == "fast")
+        matches!(&effects[..], [Effect::Set { key, value, .. }] if key == "storage" && value.as_deref() == Some("fast"))
     );
-    press(&mut model, "<enter>x<esc>");
-    assert!(matches!(model.layers.as_slice(), [Layer::Settings(..)]));
+    assert!(form(&model).typing.is_none());
+    // What is given up is forgotten, and only then do keys mean what they mean in the list.
+    press(&mut model, "<enter>q<esc>");
+    assert!(form(&model).typing.is_none());
     press(&mut model, "q");
     assert!(model.layers.is_empty());
+}
+
+#[test]
+fn a_wrong_value_is_said_while_it_is_typed_and_never_taken() {
+    let mut model = ready();
+    press(&mut model, "ejjj<enter><c-u>");
+    let problem = |model: &Model| form(model).typing.as_ref().unwrap().problem.clone();
+    press(&mut model, "5x");
+    assert!(problem(&model).unwrap().contains("a size such as 512MiB"));
+    assert!(press(&mut model, "<enter>").is_empty());
+    assert!(problem(&model).is_some(), "it stays open");
+    press(&mut model, "<bs>GiB");
+    assert_eq!(problem(&model), None);
+    update(
+        &mut model,
+        &Session::default(),
+        Message::Paste("much\nmore".into()),
+    );
+    assert!(problem(&model).unwrap().contains("5GiBmuch"));
+    press(&mut model, "<bs><bs><bs><bs>");
+    let effects = press(&mut model, "<enter>");
+    assert!(
+        matches!(&effects[..], [Effect::Set { key, value, .. }] if key == "size" && value.as_deref() == Some("5GiB")),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn choices_go_round_both_ways_and_back_to_the_default() {
+    let value = |effects: &[Effect]| match effects {
+        [Effect::Set { value, .. }] => value.clone(),
+        other => panic!("{other:?}"),
+    };
+    let mut model = ready();
+    assert_eq!(value(&press(&mut model, "ejl")).as_deref(), Some("suspend"));
+    assert_eq!(value(&press(&mut model, "<left>")).as_deref(), Some("stop"));
+    assert!(press(&mut model, "r").is_empty(), "it is the default");
+    let mut changed = offer();
+    changed.revision = 2;
+    changed.methods[0].settings[1].value = "stop".into();
+    update(
+        &mut model,
+        &Session::default(),
+        Message::Offer(Box::new(changed)),
+    );
+    assert_eq!(value(&press(&mut model, "r")), None);
+    // Once around to the default is no change either.
+    assert_eq!(value(&press(&mut model, "<enter>")), None);
+}
+
+#[test]
+fn a_subject_is_chosen_from_what_the_host_has() {
+    let mut model = ready();
+    press(&mut model, "<backtab>");
+    assert_eq!(model.picking.pane, PickPane::Subject);
+    assert_eq!(model.picking.subject, 1, "the one that is chosen");
+    assert!(
+        press(&mut model, "<space>").is_empty(),
+        "it is chosen already"
+    );
+    let protect = |effects: &[Effect]| match effects {
+        [Effect::Protect { host, subject, .. }] => {
+            (host.clone(), subject.as_ref().map(ToString::to_string))
+        }
+        other => panic!("{other:?}"),
+    };
+    let chosen = protect(&press(&mut model, "j<space>"));
+    assert_eq!(chosen, ("hv1".into(), Some("vm:207".into())));
+    assert!(
+        !model.picking.is_current(),
+        "what can run is another question now"
+    );
+    assert_eq!(
+        protect(&press(&mut model, "g<space>")),
+        ("hv1".into(), None)
+    );
+    press(&mut model, "jjjj");
+    assert_eq!(model.picking.subject, 2, "the last one");
+}
+
+#[test]
+fn another_subject_is_typed_and_checked() {
+    let mut model = ready();
+    press(&mut model, "u");
+    let problem = |model: &Model| match model.layers.last() {
+        Some(Layer::Entry(entry)) => entry.problem.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(problem(&model), None, "nothing is wrong with nothing");
+    press(&mut model, "v");
+    assert!(
+        problem(&model)
+            .unwrap()
+            .contains("KIND:ID with KIND one of vm")
+    );
+    press(&mut model, "<c-u>dir:/srv");
+    assert!(
+        problem(&model)
+            .unwrap()
+            .contains("no method here takes a dir")
+    );
+    assert!(press(&mut model, "<enter>").is_empty());
+    press(&mut model, "<c-u>nas/vm:9");
+    assert!(problem(&model).unwrap().contains("for hv1, not for nas"));
+    press(&mut model, "<c-u>hv1/vm:9");
+    assert_eq!(problem(&model), None);
+    let effects = press(&mut model, "<enter>");
+    let wanted = Effect::Protect {
+        revision: 1,
+        host: "hv1".into(),
+        subject: "vm:9".parse().ok(),
+    };
+    assert_eq!(effects, [wanted]);
+    assert!(model.layers.is_empty());
+    assert!(press(&mut model, "u<enter>").is_empty());
+    assert!(model.layers.is_empty(), "nothing typed is nothing wanted");
+}
+
+#[test]
+fn on_a_host_without_a_known_subject_the_cursor_stands_on_their_own() {
+    let mut model = ready();
+    press(&mut model, "<backtab><backtab>jj<tab>");
+    assert_eq!(model.picking.host_name(), Some("local"));
+    assert_eq!(model.picking.subject, 0);
+    press(&mut model, "udir:srv");
+    assert!(
+        matches!(model.layers.last(), Some(Layer::Entry(entry)) if entry.problem.as_ref().unwrap().contains("absolute path"))
+    );
+}
+
+#[test]
+fn picks_of_several_hosts_start_together() {
+    let mut model = ready();
+    press(&mut model, "<space><backtab><backtab>jj<tab><tab><space>");
+    let effects = press(&mut model, "<enter>");
+    let hosts: Vec<_> = started(&effects)
+        .unwrap()
+        .methods
+        .iter()
+        .map(|picked| picked.host.as_str())
+        .collect();
+    assert_eq!(hosts, ["hv1", "local"]);
 }
 
 #[test]
@@ -177,11 +328,11 @@ fn a_wrong_setting_starts_nothing() {
 #[test]
 fn hosts_have_their_own_methods() {
     let mut model = ready();
-    press(&mut model, "<backtab>");
+    press(&mut model, "<backtab><backtab>");
     assert_eq!(model.picking.pane, PickPane::Hosts);
-    press(&mut model, "G<tab><space>");
+    press(&mut model, "jj<tab><tab><space>");
     assert_eq!(model.picking.chosen()[0].name, "tree-rsync");
-    press(&mut model, "<backtab>g<tab><space>");
+    press(&mut model, "<backtab><backtab>g<tab><tab><space>");
     let names: Vec<_> = model
         .picking
         .chosen()

@@ -1,5 +1,7 @@
 //! Whatever comes, in whatever order, on whatever terminal: nothing panics.
 
+use std::time::Duration;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 use ratatui::Terminal;
@@ -7,7 +9,8 @@ use ratatui::backend::TestBackend;
 
 use super::super::keys::KEYS;
 use super::super::message::{Message, ReplayState};
-use super::super::model::{Model, Pane, Screen};
+use super::super::model::{Model, Pane, PickPane, Screen};
+use super::super::offer::{Offer, SubjectOffer};
 use super::super::{update, view};
 use super::fixture::Tale;
 use super::offers::offer;
@@ -41,6 +44,35 @@ pub(super) fn awkward() -> Tale {
     );
     tale.print(&step, Stream::Err, "\r\n\n\u{1b}]0;title\u{7}x\n");
     tale
+}
+
+/// What can be picked, with names that are hard to show.
+pub(super) fn awkward_offer() -> Offer {
+    let mut offer = offer();
+    let host = "漢字の名前の長いホスト.example.org";
+    offer.hosts[0].name = host.into();
+    offer.hosts[0].doing = Some((
+        "e\u{301} jump host 漢: host key".into(),
+        Duration::from_secs(75),
+    ));
+    for what in [
+        "dir:/srv/漢字/とても長い名前のフォルダー/e\u{301}nd",
+        "dir:/\u{202e}a\u{1b}[2J b",
+    ] {
+        offer.hosts[0].subjects.push(SubjectOffer {
+            spec: what.parse().unwrap(),
+            marked: what.contains("nd"),
+            about: "漢字 ".repeat(20),
+        });
+    }
+    for method in &mut offer.methods {
+        if method.host == "hv1" {
+            method.host = host.into();
+        }
+    }
+    offer.methods[0].settings[0].value = "値段の長い値".repeat(9);
+    offer.methods[2].runnable = Err("e\u{301}\u{1b}]0;x\u{7} 漢字 ".repeat(30));
+    offer
 }
 
 fn key() -> impl Strategy<Value = Message> {
@@ -111,7 +143,8 @@ proptest! {
         let tale = awkward();
         let mut model = model();
         model.size = (width, height);
-        update(&mut model, &tale.session, Message::Offer(Box::new(offer())));
+        update(&mut model, &tale.session, Message::Offer(Box::new(awkward_offer())));
+        model.picking.pane = [PickPane::Hosts, PickPane::Subject, PickPane::Methods, PickPane::Preview][pane % 4];
         model.screen = [Screen::Picking, Screen::Watching, Screen::Comparing][screen];
         model.watching.pane = Pane::ALL[pane];
         model.watching.zoom = zoom;

@@ -476,7 +476,7 @@ fn without_colours_the_selected_row_is_still_seen() {
         let row = (0..24).find(|row| screen.rows(0, 80).nth(*row).unwrap().contains(wanted));
         row.is_some_and(|row| {
             screen
-                .cell(u16::try_from(row).unwrap(), 30)
+                .cell(u16::try_from(row).unwrap(), 60)
                 .unwrap()
                 .inverse()
         })

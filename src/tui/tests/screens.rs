@@ -54,6 +54,61 @@ fn settings() {
 }
 
 #[test]
+fn a_setting_that_is_typed() {
+    let (mut model, session) = (model(), Session::default());
+    let mut offer = offer();
+    offer.methods[0].settings[1].value = "stop".into();
+    update(&mut model, &session, Message::Offer(Box::new(offer)));
+    keys(&mut model, &session, "ejjj<enter><c-u>5x");
+    assert_screens("settings-typed", &model, &session);
+}
+
+#[test]
+fn a_subject_that_is_typed() {
+    let (mut model, session) = (model(), Session::default());
+    update(&mut model, &session, Message::Offer(Box::new(offer())));
+    keys(&mut model, &session, "<backtab>udir:/srv");
+    assert_screens("picking-subject", &model, &session);
+}
+
+#[test]
+fn names_that_are_hard_to_show_before_a_run() {
+    let (mut model, session) = (model(), Session::default());
+    let offer = super::properties::awkward_offer();
+    update(&mut model, &session, Message::Offer(Box::new(offer)));
+    keys(&mut model, &session, "j<space><backtab>jj");
+    assert_screens("picking-awkward", &model, &session);
+}
+
+#[test]
+fn the_preview_has_the_keys() {
+    let (mut model, session) = (model(), Session::default());
+    update(&mut model, &session, Message::Offer(Box::new(offer())));
+    keys(&mut model, &session, "j<space><tab>j");
+    assert_screens("picking-preview", &model, &session);
+}
+
+#[test]
+fn a_subject_is_chosen() {
+    let (mut model, session) = (model(), Session::default());
+    update(&mut model, &session, Message::Offer(Box::new(offer())));
+    keys(&mut model, &session, "<backtab>j");
+    assert_screens("picking-subjects", &model, &session);
+}
+
+#[test]
+fn picks_on_two_hosts() {
+    let (mut model, session) = (model(), Session::default());
+    update(&mut model, &session, Message::Offer(Box::new(offer())));
+    keys(
+        &mut model,
+        &session,
+        "j<space><backtab><backtab>jj<tab><tab><space>",
+    );
+    assert_screens("picking-hosts", &model, &session);
+}
+
+#[test]
 fn watching_exact_progress() {
     let (tale, _) = Tale::restoring(ProgressKind::Exact);
     assert_screens("watching-exact", &watching(&tale), &tale.session);

@@ -9,9 +9,8 @@ use crate::session::Session;
 use super::super::keys::Action;
 use super::super::message::{Effect, Ended};
 use super::super::model::{Decision, Dialog, Entry, Layer, Leave, Model, Purpose};
-use super::super::offer::Picked;
 use super::super::{layout, screens};
-use super::{copying, log, palette, picking, themes};
+use super::{copying, form, log, palette, picking, themes};
 
 /// Nothing that is typed needs to be longer.
 const LONGEST: usize = 1024;
@@ -72,7 +71,7 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             themes::act(model, action);
             Vec::new()
         }
-        Some(Layer::Settings(..)) => settings(model, action),
+        Some(Layer::Settings(_)) => form::act(model, action),
         Some(Layer::Palette(_)) => palette::act(model, session, action),
         Some(Layer::Copying(_)) => copying::act(model, session, action),
         Some(Layer::Dialog(dialog)) => {
@@ -168,12 +167,21 @@ fn accept(model: &mut Model, session: &Session) -> Vec<Effect> {
             model.picking.method = 0;
             model.picking.scroll = 0;
         }
-        Purpose::Marker if text.trim().is_empty() => {}
+        Purpose::Marker | Purpose::Subject(_) if text.trim().is_empty() => {}
         Purpose::Marker => {
             model.say = Some(format!("Marker: {}", text.trim()));
             return vec![Effect::Marker(text.trim().to_owned())];
         }
-        Purpose::Setting(method, key) => return set(model, method, key, text),
+        Purpose::Subject(host) => match picking::subject(&model.picking, &host, &text) {
+            Ok(subject) => return picking::protect(model, host, Some(subject)),
+            Err(why) => {
+                let entry = Entry {
+                    problem: Some(why),
+                    ..*entry
+                };
+                model.layers.push(Layer::Entry(Box::new(entry)));
+            }
+        },
         Purpose::Destroy(..) if text.is_empty() => {}
         Purpose::Destroy(named, _) if text != named.name => again(model, entry, &text),
         Purpose::Destroy(named, mut choice) => {
@@ -239,87 +247,49 @@ fn cancel(model: &mut Model) -> Vec<Effect> {
         | Purpose::FilterLog(_)
         | Purpose::Filter
         | Purpose::Marker
-        | Purpose::Setting(..) => {}
-    }
-    Vec::new()
-}
-
-fn set(model: &mut Model, method: Picked, key: String, value: String) -> Vec<Effect> {
-    model.picking.revision += 1;
-    let Picked { host, method } = method;
-    vec![Effect::Set {
-        revision: model.picking.revision,
-        host,
-        method,
-        key,
-        value,
-    }]
-}
-
-fn settings(model: &mut Model, action: Action) -> Vec<Effect> {
-    let page = layout::overlay_height(model);
-    let Some(Layer::Settings(picked, at)) = model.layers.last_mut() else {
-        return Vec::new();
-    };
-    let method = model
-        .picking
-        .offer
-        .as_ref()
-        .and_then(|offer| offer.method(picked));
-    let known = method.map_or(&[][..], |method| &method.settings);
-    match action {
-        Action::Back => {
-            model.layers.pop();
-        }
-        Action::Accept => {
-            let Some(setting) = known.get(*at) else {
-                return Vec::new();
-            };
-            let (picked, key) = (picked.clone(), setting.name.clone());
-            if let Some(next) = setting.kind.next(&setting.value) {
-                return set(model, picked, key, next);
-            }
-            let entry = Entry {
-                title: format!("{} of {}", setting.name, picked.method),
-                lines: vec![
-                    setting.help.clone(),
-                    format!("Takes {}.", setting.kind.hint()),
-                ],
-                input: setting.value.clone().into(),
-                problem: setting.problem.clone(),
-                purpose: Purpose::Setting(picked, key),
-            };
-            model.layers.push(Layer::Entry(Box::new(entry)));
-        }
-        _ => *at = picking::moved(*at, known.len(), page, action),
+        | Purpose::Subject(_) => {}
     }
     Vec::new()
 }
 
 /// A key that means nothing but itself.
 pub(super) fn typed(model: &mut Model, event: KeyEvent) -> Vec<Effect> {
-    let length = match model.layers.last() {
-        Some(Layer::Entry(entry)) => entry.input.value().len(),
-        Some(Layer::Palette(palette)) => palette.input.value().len(),
-        _ => return Vec::new(),
-    };
-    if event.kind == KeyEventKind::Release {
-        return Vec::new();
-    }
-    let Some(request) = request(event, length < LONGEST) else {
-        return Vec::new();
-    };
     match model.layers.last_mut() {
         Some(Layer::Entry(entry)) => {
-            entry.input.handle(request);
+            if let Some(request) = request(event) {
+                edit(&mut entry.input, request);
+                look_at(model);
+            }
         }
-        _ => palette::typed(model, request),
+        Some(Layer::Settings(_)) => form::typed(model, event),
+        Some(Layer::Palette(palette)) => {
+            if let Some(request) = request(event)
+                && has_room(&palette.input, request)
+            {
+                palette::typed(model, request);
+            }
+        }
+        _ => {}
     }
     Vec::new()
 }
 
-/// What a key does to a line that is typed.
-fn request(event: KeyEvent, has_room: bool) -> Option<InputRequest> {
+/// Says what is wrong with what is typed, where that can be said already.
+fn look_at(model: &mut Model) {
+    if let Some(Layer::Entry(entry)) = model.layers.last_mut()
+        && let Purpose::Subject(host) = &entry.purpose
+    {
+        let text = entry.input.value();
+        let wrong = picking::subject(&model.picking, host, text).err();
+        entry.problem = wrong.filter(|_| !text.is_empty());
+    }
+}
+
+/// What a key does to a line that is typed into.
+pub(super) fn request(event: KeyEvent) -> Option<InputRequest> {
+    if event.kind == KeyEventKind::Release {
+        return None;
+    }
     let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
     let alt = event.modifiers.contains(KeyModifiers::ALT);
     Some(match event.code {
@@ -328,7 +298,7 @@ fn request(event: KeyEvent, has_room: bool) -> Option<InputRequest> {
         KeyCode::Char('u') if ctrl => InputRequest::DeleteFromStart,
         KeyCode::Char('k') if ctrl => InputRequest::DeleteTillEnd,
         KeyCode::Char('w') if ctrl => InputRequest::DeletePrevWord,
-        KeyCode::Char(c) if !ctrl && !alt && has_room => InputRequest::InsertChar(c),
+        KeyCode::Char(c) if !ctrl && !alt => InputRequest::InsertChar(c),
         KeyCode::Backspace => InputRequest::DeletePrevChar,
         KeyCode::Delete => InputRequest::DeleteNextChar,
         KeyCode::Left => InputRequest::GoToPrevChar,
@@ -339,15 +309,36 @@ fn request(event: KeyEvent, has_room: bool) -> Option<InputRequest> {
     })
 }
 
+/// Changes a line that is typed into, up to its greatest length.
+pub(super) fn edit(input: &mut Input, request: InputRequest) {
+    if has_room(input, request) {
+        input.handle(request);
+    }
+}
+
+fn has_room(input: &Input, request: InputRequest) -> bool {
+    !matches!(request, InputRequest::InsertChar(_)) || input.value().len() < LONGEST
+}
+
+/// Puts the first line of a text into it.
+pub(super) fn insert(input: &mut Input, text: &str) {
+    let room = LONGEST.saturating_sub(input.value().len());
+    let line = text.lines().next().unwrap_or_default();
+    for c in line.chars().filter(|c| !c.is_control()).take(room) {
+        input.handle(InputRequest::InsertChar(c));
+    }
+}
+
 /// Text that was pasted goes where text is typed, up to the end of its line; elsewhere it would be
 /// a string of keys that nobody meant.
 pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
-    if let Some(Layer::Entry(entry)) = model.layers.last_mut() {
-        let room = LONGEST.saturating_sub(entry.input.value().len());
-        let line = text.lines().next().unwrap_or_default();
-        for c in line.chars().filter(|c| !c.is_control()).take(room) {
-            entry.input.handle(InputRequest::InsertChar(c));
+    match model.layers.last_mut() {
+        Some(Layer::Entry(entry)) => {
+            insert(&mut entry.input, text);
+            look_at(model);
         }
+        Some(Layer::Settings(_)) => form::pasted(model, text),
+        _ => {}
     }
     Vec::new()
 }

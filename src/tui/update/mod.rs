@@ -3,6 +3,7 @@
 
 mod comparing;
 mod copying;
+mod form;
 mod layers;
 mod log;
 mod mouse;
@@ -151,11 +152,7 @@ fn take_offer(model: &mut Model, offer: Offer) -> Vec<Effect> {
         return Vec::new();
     }
     picking.revision = picking.revision.max(offer.revision);
-    picking
-        .picked
-        .retain(|picked| offer.method(picked).is_some());
-    picking.offer = Some(offer);
-    picking::keep_cursors(picking);
+    picking::take_offer(picking, offer);
     Vec::new()
 }
 

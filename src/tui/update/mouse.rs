@@ -213,9 +213,14 @@ fn picking(model: &mut Model, at: Position) {
             if let Some(row) = row_at(rows, picking.host, len, at)
                 && row != picking.host
             {
-                picking.host = row;
-                picking.method = 0;
-                picking.scroll = 0;
+                super::picking::to_host(picking, row);
+            }
+        }
+        PickPane::Subject => {
+            let len = picking.host().map_or(0, |host| host.subjects.len() + 1);
+            let rows = Block::bordered().inner(areas.subject);
+            if let Some(row) = row_at(rows, picking.subject, len, at) {
+                picking.subject = row;
             }
         }
         PickPane::Methods => {
@@ -248,6 +253,7 @@ fn pick_pane_at(model: &Model, at: Position) -> Option<PickPane> {
     let areas = layout::picking(model);
     [
         (areas.hosts, PickPane::Hosts),
+        (areas.subject, PickPane::Subject),
         (areas.methods, PickPane::Methods),
         (areas.preview, PickPane::Preview),
     ]

@@ -1,12 +1,13 @@
 //! Keys of the picking screen.
 
 use crate::event::Order;
+use crate::method::{Own, SubjectKind, SubjectSpec};
 
 use super::super::keys::Action;
 use super::super::layout;
 use super::super::message::Effect;
-use super::super::model::{Entry, Layer, Model, PickPane, Picking, Purpose};
-use super::super::offer::{Choice, Named};
+use super::super::model::{Entry, Form, Layer, Model, PickPane, Picking, Purpose};
+use super::super::offer::{Choice, Named, Offer, SubjectOffer};
 use super::super::screens;
 
 /// More repetitions than this are a typing error.
@@ -22,7 +23,9 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Effect> {
                 revision: model.picking.revision,
             }];
         }
+        Action::Mark if model.picking.pane == PickPane::Subject => return choose(model),
         Action::Mark => mark(model),
+        Action::Subject => type_subject(model),
         Action::More => model.picking.reps.0 = (model.picking.reps.0 + 1).min(MOST_REPS),
         Action::Less => model.picking.reps.0 = model.picking.reps.0.saturating_sub(1).max(1),
         Action::Order => {
@@ -37,8 +40,12 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         }
         Action::Settings => {
             if let Some(method) = model.picking.current() {
-                let picked = method.picked();
-                model.layers.push(Layer::Settings(picked, 0));
+                let form = Form {
+                    of: method.picked(),
+                    at: 0,
+                    typing: None,
+                };
+                model.layers.push(Layer::Settings(form));
             }
         }
         Action::Filter => {
@@ -51,19 +58,126 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             };
             model.layers.push(Layer::Entry(Box::new(entry)));
         }
-        Action::NextPane => model.picking.pane = pane_after(model.picking.pane),
-        Action::PreviousPane => model.picking.pane = pane_after(pane_after(model.picking.pane)),
+        Action::NextPane => model.picking.pane = pane_from(model.picking.pane, 1),
+        Action::PreviousPane => model.picking.pane = pane_from(model.picking.pane, PANES.len() - 1),
         _ => scroll(model, action),
     }
     Vec::new()
 }
 
-fn pane_after(pane: PickPane) -> PickPane {
-    match pane {
-        PickPane::Hosts => PickPane::Methods,
-        PickPane::Methods => PickPane::Preview,
-        PickPane::Preview => PickPane::Hosts,
+/// In the order of Tab.
+const PANES: [PickPane; 4] = [
+    PickPane::Hosts,
+    PickPane::Subject,
+    PickPane::Methods,
+    PickPane::Preview,
+];
+
+fn pane_from(pane: PickPane, on: usize) -> PickPane {
+    let at = PANES.iter().position(|known| *known == pane).unwrap_or(0);
+    PANES
+        .get((at + on) % PANES.len())
+        .copied()
+        .unwrap_or_default()
+}
+
+/// Chooses the subject under the cursor.
+fn choose(model: &mut Model) -> Vec<Effect> {
+    let picking = &model.picking;
+    let Some(host) = picking.host() else {
+        return Vec::new();
+    };
+    let subject = match picking.subject.checked_sub(1) {
+        None => None,
+        Some(at) => match host.subjects.get(at) {
+            Some(subject) => Some(subject.spec.clone()),
+            None => return Vec::new(),
+        },
+    };
+    if subject == host.subject {
+        return Vec::new();
     }
+    let host = host.name.clone();
+    protect(model, host, subject)
+}
+
+/// Has this subject protected on a host.
+pub(super) fn protect(
+    model: &mut Model,
+    host: String,
+    subject: Option<SubjectSpec>,
+) -> Vec<Effect> {
+    model.picking.revision += 1;
+    vec![Effect::Protect {
+        revision: model.picking.revision,
+        host,
+        subject,
+    }]
+}
+
+fn type_subject(model: &mut Model) {
+    let Some(host) = model.picking.host() else {
+        return;
+    };
+    let host = host.name.clone();
+    let example = match takes(&model.picking, &host).first() {
+        Some(SubjectKind::Dir) | None => "dir:/srv/data".to_owned(),
+        Some(SubjectKind::Vm | SubjectKind::Ct) => "vm:9001".to_owned(),
+        Some(kind) => format!("{kind}:/srv/data"),
+    };
+    let entry = Entry {
+        title: format!("What is protected on {host}"),
+        lines: vec![format!(
+            "KIND:ID, e.g. {example}. It is only read, unless it bears comeback's mark (of a folder: a file .comeback-subject in it)."
+        )],
+        input: tui_input::Input::default(),
+        problem: None,
+        purpose: Purpose::Subject(host),
+    };
+    model.layers.push(Layer::Entry(Box::new(entry)));
+}
+
+/// The kinds of subjects that some method of a host takes.
+fn takes(picking: &Picking, host: &str) -> Vec<SubjectKind> {
+    let methods = picking.offer.iter().flat_map(|offer| &offer.methods);
+    let mut kinds: Vec<SubjectKind> = methods
+        .filter(|method| method.host == host && method.own != Own::Always)
+        .map(|method| method.kind)
+        .collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+}
+
+/// Reads a subject that was typed for a host.
+///
+/// # Errors
+/// What was expected.
+pub(super) fn subject(picking: &Picking, host: &str, text: &str) -> Result<SubjectSpec, String> {
+    let mut spec: SubjectSpec = text.trim().parse().map_err(|_why| {
+        let kinds = takes(picking, host);
+        let kinds: Vec<_> = kinds.iter().map(|kind| kind.name()).collect();
+        format!(
+            "expected KIND:ID with KIND one of {}, not {text:?}",
+            kinds.join(", ")
+        )
+    })?;
+    if let Some(other) = spec.host.take().filter(|named| named != host) {
+        return Err(format!(
+            "this is for {host}, not for {other}: choose the host first"
+        ));
+    }
+    let kinds = takes(picking, host);
+    if !kinds.contains(&spec.kind) {
+        let kinds: Vec<_> = kinds.iter().map(|kind| kind.name()).collect();
+        return Err(format!(
+            "no method here takes a {}; they take: {}",
+            spec.kind,
+            kinds.join(", ")
+        ));
+    }
+    spec.is_well_formed()?;
+    Ok(spec)
 }
 
 fn mark(model: &mut Model) {
@@ -94,6 +208,14 @@ fn scroll(model: &mut Model, action: Action) {
                 .map_or(0, |offer| offer.hosts.len());
             (model.picking.host, len, layout::inner_height(areas.hosts))
         }
+        PickPane::Subject => (
+            model.picking.subject,
+            model
+                .picking
+                .host()
+                .map_or(0, |host| host.subjects.len() + 1),
+            layout::inner_height(areas.subject),
+        ),
         PickPane::Methods => (
             model.picking.method,
             model.picking.shown().len(),
@@ -109,14 +231,13 @@ fn scroll(model: &mut Model, action: Action) {
     let to = moved(at, len, page, action);
     match model.picking.pane {
         PickPane::Hosts if to != at => {
-            model.picking.host = to;
-            model.picking.method = 0;
-            model.picking.scroll = 0;
+            to_host(&mut model.picking, to);
         }
         PickPane::Methods if to != at => {
             model.picking.method = to;
             model.picking.scroll = 0;
         }
+        PickPane::Subject => model.picking.subject = to,
         PickPane::Preview => model.picking.scroll = to,
         PickPane::Hosts | PickPane::Methods => {}
     }
@@ -137,10 +258,42 @@ pub(super) fn moved(at: usize, len: usize, page: usize, action: Action) -> usize
     to.min(last)
 }
 
-/// Keeps cursors within what there is.
-pub(super) fn keep_cursors(picking: &mut Picking) {
+/// Puts the cursor on another host.
+pub(super) fn to_host(picking: &mut Picking, host: usize) {
+    picking.host = host;
+    picking.subject = chosen_row(picking);
+    picking.method = 0;
+    picking.scroll = 0;
+}
+
+/// The row of the subject that is chosen on the host under the cursor.
+fn chosen_row(picking: &Picking) -> usize {
+    let row = || {
+        let host = picking.host()?;
+        let is_it = |known: &SubjectOffer| Some(&known.spec) == host.subject.as_ref();
+        Some(host.subjects.iter().position(is_it)? + 1)
+    };
+    row().unwrap_or(0)
+}
+
+/// Keeps cursors within what there is, and on what was chosen.
+pub(super) fn take_offer(picking: &mut Picking, offer: Offer) {
+    let before = picking.host().and_then(|host| host.subject.clone());
+    picking
+        .picked
+        .retain(|picked| offer.method(picked).is_some());
+    picking.offer = Some(offer);
+    keep_cursors(picking);
+    if picking.host().and_then(|host| host.subject.clone()) != before {
+        picking.subject = chosen_row(picking);
+    }
+}
+
+fn keep_cursors(picking: &mut Picking) {
     let hosts = picking.offer.as_ref().map_or(0, |offer| offer.hosts.len());
     picking.host = picking.host.min(hosts.saturating_sub(1));
+    let subjects = picking.host().map_or(0, |host| host.subjects.len());
+    picking.subject = picking.subject.min(subjects);
     picking.method = picking.method.min(picking.shown().len().saturating_sub(1));
 }
 

@@ -118,17 +118,17 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
         };
         if bound.bind.action == Action::Help {
             help = Some((name, label));
+        } else if bound.bind.action == Action::Compare && ui.session.end.is_some() {
+            // After the last run, this is what one came for.
+            shown.insert(0, (Context::Over, name, label));
         } else {
             shown.push((bound.bind.context, name, label));
         }
     }
     // What one came here for is never cut off: what Enter does, and what stops a run.
-    // After the last run it is the comparison.
     let is_session =
         |context: &Context| matches!(context, Context::Live | Context::Over | Context::Replay);
-    shown.sort_by_key(|(context, name, label)| {
-        (name != "Enter", label != CAME_OUT, !is_session(context))
-    });
+    shown.sort_by_key(|(context, name, _)| (name != "Enter", !is_session(context)));
     let need = |name: &str, label: &str| text::width(name) + 1 + text::width(label) + 3;
     let reserved = help.as_ref().map_or(0, |(name, label)| need(name, label));
     for (_, name, label) in &shown {
@@ -144,16 +144,13 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
     }
 }
 
-/// What the bar calls the comparison once there is nothing left to come.
-const CAME_OUT: &str = "what came out";
-
 /// What the bar calls a key: pausing and going on are one key.
 fn label(ui: Ui<'_>, bound: &Bound) -> String {
     let replay = ui.model.replay.as_ref();
     match bound.bind.action {
         Action::Pause if ui.session.is_paused() => "go on",
         Action::Compare if ui.session.end.is_some() && ui.model.screen == Screen::Watching => {
-            CAME_OUT
+            "what came out"
         }
         Action::Hold if replay.is_some_and(|replay| replay.paused) => "go on",
         _ => bound.bind.bar,

@@ -22,9 +22,10 @@ impl Axis {
     pub fn of(all: &[&Series], cells: usize) -> Option<Self> {
         let all = || all.iter().copied();
         // What a clock cannot tell from nothing has no place on it but the clock's resolution.
-        let least = |series: &Series| Some(series.min()?.max(series.resolution).max(FINEST));
+        let least = |series: &Series| Some(range(series)?.0.max(series.resolution).max(FINEST));
         let low = all().filter_map(least).reduce(f64::min)?;
-        let high = all().filter_map(Series::max).reduce(f64::max)?;
+        let highest = |series: &Series| Some(range(series)?.2);
+        let high = all().filter_map(highest).reduce(f64::max)?;
         let holds = low.is_finite() && high.is_finite() && cells >= LEAST;
         holds.then(|| Self {
             low: low * 0.9,
@@ -40,12 +41,12 @@ impl Axis {
     }
 
     /// `┄├──●──┤┄`: from the lowest over the median to the highest, and how far the clock may be
-    /// off beyond them.
+    /// off beyond them; `○` where a median is printed without its values.
     pub fn bar(&self, series: &Series) -> String {
-        let (Some(low), Some(median), Some(high)) = (series.min(), series.median(), series.max())
-        else {
+        let Some((low, median, high)) = range(series) else {
             return String::new();
         };
+        let mark = if series.n() > 0 { '●' } else { '○' };
         let (from, at, to) = (self.place(low), self.place(median), self.place(high));
         let (wide_from, wide_to) = match series.widened() {
             Some((low, high)) => (self.place(low), self.place(high)),
@@ -53,7 +54,7 @@ impl Axis {
         };
         (0..=wide_to.max(to))
             .map(|cell| match cell {
-                cell if cell == at => '●',
+                cell if cell == at => mark,
                 cell if cell == from => '├',
                 cell if cell == to => '┤',
                 cell if cell > from && cell < to => '─',
@@ -100,6 +101,14 @@ impl Axis {
     }
 }
 
+/// The lowest, the median and the highest; of a published series as far as these are printed.
+fn range(series: &Series) -> Option<(f64, f64, f64)> {
+    let median = series.median().or(series.published)?;
+    let low = series.min().or(series.published_min).unwrap_or(median);
+    let high = series.max().or(series.published_max).unwrap_or(median);
+    Some((low.min(median), median, high.max(median)))
+}
+
 fn label(value: f64) -> String {
     if value >= 1.0 {
         return format!("{value:.0}");
@@ -134,6 +143,12 @@ mod tests {
         assert_eq!(bar(&[10.0], 0.0), "          ●");
         assert_eq!(bar(&[2.0, 2.0], 1.0), "┄┄┄●┄┄");
         assert_eq!(bar(&[], 0.0), "");
+        let printed = Series {
+            published: Some(10.0),
+            published_max: Some(100.0),
+            ..Series::default()
+        };
+        assert_eq!(axis.bar(&printed), "          ○─────────┤");
     }
 
     #[test]

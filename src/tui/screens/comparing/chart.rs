@@ -113,7 +113,13 @@ fn line(
         row.left(&axis.bar(series), columns.bar, Role::Gauge).gap(1);
     }
     let (proved, role) = proofs(figures);
-    row.right(&count(figures), columns.count, Role::Text)
+    // A figure that is printed without its values has no n.
+    let n = if series.n() > 0 || !series.is_published() {
+        count(figures)
+    } else {
+        "–".to_owned()
+    };
+    row.right(&n, columns.count, Role::Text)
         .gap(2)
         .left(&proved, columns.proofs, role);
     if columns.signs > 0 {

@@ -1,7 +1,8 @@
-//! What to run: hosts, methods, how often, and exactly what it would do.
+//! What to run: hosts, what is protected there, methods, how often, and exactly what it would do.
 
 mod how;
 mod preview;
+mod subject;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,7 +16,7 @@ use super::super::offer::{HostOffer, MethodOffer};
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
 use super::super::widgets::row::Row;
-use super::super::{signs, text};
+use super::super::{format, signs, text};
 
 pub(in super::super) use preview::preview_rows;
 
@@ -23,12 +24,16 @@ pub(in super::super) use preview::preview_rows;
 pub(in super::super) fn draw(ui: Ui<'_>, buffer: &mut Buffer) {
     let areas = layout::picking(ui.model);
     hosts(ui, areas.hosts, buffer);
+    subject::draw(ui, areas.subject, buffer);
     methods(ui, areas.methods, buffer);
     how::draw(ui, areas.how, buffer);
     preview::draw(ui, areas.preview, buffer);
 }
 
 fn hosts(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
+    if area.is_empty() {
+        return;
+    }
     let picking = &ui.model.picking;
     let has_keys = picking.pane == PickPane::Hosts;
     let inner = ui.pane(
@@ -71,13 +76,27 @@ fn hosts(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
 fn host_row<'a>(ui: Ui<'a>, host: &HostOffer, is_here: bool, width: usize) -> Row<'a> {
     let sign = signs::of_host(host.state);
     let mut row = Row::new(ui, width);
+    // Where it stands is not cut off, however long its name is.
+    let state = match &host.doing {
+        Some((doing, since)) => text::width(doing) + 1 + text::width(&format::elapsed(*since)),
+        None if sign.role != Role::Ok => text::width(sign.word),
+        None => 0,
+    };
+    let room = width.saturating_sub(5 + state).max(6);
     row.text(if is_here { "▸ " } else { "  " }, Role::Accent)
-        .text(&host.name, Role::Text)
+        .text(&text::cut(&text::clean(&host.name), room), Role::Text)
         .gap(1)
         .text(sign.glyph, sign.role)
         .gap(1);
-    if sign.role != Role::Ok {
-        row.text(sign.word, sign.role).gap(1);
+    match &host.doing {
+        Some((doing, since)) => {
+            row.text(&format!("{doing} {}", format::elapsed(*since)), sign.role)
+                .gap(1);
+        }
+        None if sign.role != Role::Ok => {
+            row.text(sign.word, sign.role).gap(1);
+        }
+        None => {}
     }
     if host.legacy {
         row.text("legacy", Role::Warn).gap(1);
@@ -87,6 +106,9 @@ fn host_row<'a>(ui: Ui<'a>, host: &HostOffer, is_here: bool, width: usize) -> Ro
 }
 
 fn methods(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
+    if area.is_empty() {
+        return;
+    }
     let picking = &ui.model.picking;
     let has_keys = picking.pane == PickPane::Methods;
     let title = picking
@@ -147,20 +169,12 @@ fn methods(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
 
 /// Why no method is shown: of a host that is not there, all of the reason.
 fn nothing_to_show(picking: &Picking, is_whole: bool) -> (String, Role) {
-    let host = picking
-        .offer
-        .as_ref()
-        .and_then(|offer| offer.hosts.get(picking.host));
-    match host {
+    match picking.host() {
         Some(host) if host.state == HostState::Down => (host.facts.clone(), Role::Warn),
-        Some(host) if host.state == HostState::Connecting => {
-            let doing = if host.facts.is_empty() {
-                "connecting…"
-            } else {
-                &host.facts
-            };
-            (doing.to_owned(), Role::Muted)
-        }
+        Some(HostOffer {
+            doing: Some((doing, since)),
+            ..
+        }) => (format!("{doing}… {}", format::elapsed(*since)), Role::Muted),
         _ if is_whole => ("No method is known for this host.".to_owned(), Role::Muted),
         _ => ("No method has this text.".to_owned(), Role::Muted),
     }

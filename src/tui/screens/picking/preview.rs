@@ -4,14 +4,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use crate::event::{HostState, Place, Placement};
 use crate::session::{Session, Tally};
 
-use super::super::super::model::{Model, PickPane};
+use super::super::super::model::{Model, PickPane, Picking};
 use super::super::super::offer::{MethodOffer, PreviewLine, Room};
 use super::super::super::theme::Role;
 use super::super::super::view::{Titles, Ui};
 use super::super::super::widgets::row::Row;
-use super::super::super::{format, layout, text};
+use super::super::super::{forecast, format, layout, text};
+use super::subject;
 
 pub(super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let picking = &ui.model.picking;
@@ -41,10 +43,46 @@ pub(in super::super::super) fn preview_rows(model: &Model) -> usize {
     .len()
 }
 
+/// What stands under the cursor of another list, where its pane has no room for all of it.
+fn under_cursor(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
+    let picking = &ui.model.picking;
+    let about = match picking.pane {
+        PickPane::Hosts => host(picking),
+        PickPane::Subject => subject::about(picking),
+        PickPane::Methods | PickPane::Preview if picking.here().is_empty() => host(picking),
+        PickPane::Methods | PickPane::Preview => Vec::new(),
+    };
+    let wrapped = |(text, role): &(String, Role)| {
+        let parts = text::wrap_words(&text::clean(text), width.max(1));
+        let line = |part: String| {
+            let mut row = Row::new(ui, width);
+            row.text(&part, *role);
+            row.line()
+        };
+        parts.into_iter().map(line).collect::<Vec<_>>()
+    };
+    about.iter().flat_map(wrapped).collect()
+}
+
+/// A host in full: what it is, or why it is not there.
+fn host(picking: &Picking) -> Vec<(String, Role)> {
+    let Some(host) = picking.host() else {
+        return Vec::new();
+    };
+    match host.state {
+        HostState::Down => vec![
+            (format!("{} is down", host.name), Role::Title),
+            (host.facts.clone(), Role::Warn),
+        ],
+        _ if host.facts.is_empty() => Vec::new(),
+        _ => vec![(format!("{}: {}", host.name, host.facts), Role::Text)],
+    }
+}
+
 /// The method under the cursor first, then the others that are picked.
 fn preview_lines(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
     let picking = &ui.model.picking;
-    let mut rows = Vec::new();
+    let mut rows = under_cursor(ui, width);
     let current = picking.current();
     let here = current.map(MethodOffer::picked);
     let others = picking
@@ -72,26 +110,35 @@ fn method_lines(ui: Ui<'_>, method: &MethodOffer, width: usize, rows: &mut Vec<L
     }
     rows.push(row.line());
     if let Err(why) = &method.runnable {
-        rows.extend(marked(ui, &format!("cannot run: {why}"), width));
+        let says = format!("cannot run: {why}");
+        rows.extend(marked(ui, ("! ", &says), Role::Warn, width));
     }
     for warning in &method.warnings {
-        rows.extend(marked(ui, warning, width));
+        rows.extend(marked(ui, ("! ", warning), Role::Warn, width));
     }
-    rows.extend(method.room.iter().map(|room| room_line(ui, room, width)));
+    if method.runnable.is_ok() {
+        let past = forecast::past(&method.past);
+        rows.extend(marked(ui, ("  ", &past), Role::Text, width));
+    }
+    let rooms = method.room.iter();
+    rows.extend(rooms.flat_map(|room| room_lines(ui, room, width)));
+    if let Some(placement) = &method.placement {
+        rows.extend(placement_lines(ui, placement, width));
+    }
     let mut phase = None;
-    for line in &method.preview {
+    for line in method.preview.iter() {
         let is_new = phase.replace(line.phase) != Some(line.phase);
         rows.extend(command_lines(ui, line, is_new, width));
     }
 }
 
-/// A warning, in as many rows as it needs.
-fn marked(ui: Ui<'_>, warning: &str, width: usize) -> Vec<Line<'static>> {
-    let parts = text::wrap_words(&text::clean(warning), width.saturating_sub(2).max(1));
+/// A sentence behind its sign, in as many rows as it needs.
+fn marked(ui: Ui<'_>, (sign, says): (&str, &str), role: Role, width: usize) -> Vec<Line<'static>> {
+    let parts = text::wrap_words(&text::clean(says), width.saturating_sub(2).max(1));
     let line = |(at, part): (usize, &String)| {
         let mut row = Row::new(ui, width);
-        row.text(if at == 0 { "! " } else { "  " }, Role::Warn)
-            .text(part, Role::Warn);
+        row.text(if at == 0 { sign } else { "  " }, role)
+            .text(part, role);
         row.line()
     };
     parts.iter().enumerate().map(line).collect()
@@ -153,22 +200,55 @@ fn command_lines(ui: Ui<'_>, line: &PreviewLine, is_new: bool, width: usize) -> 
     rows.into_iter().map(Row::line).collect()
 }
 
-fn room_line(ui: Ui<'_>, room: &Room, width: usize) -> Line<'static> {
+/// Where the original and the copy are going to stand, and the badge where that is one disk.
+fn placement_lines(ui: Ui<'_>, placement: &Placement, width: usize) -> Vec<Line<'static>> {
+    let name = |place: &Place| {
+        let carrier = if place.disks.is_empty() {
+            format!("{} at {}", place.filesystem, place.at)
+        } else {
+            place.disks.join(" + ")
+        };
+        if placement.original.host == placement.copy.host {
+            carrier
+        } else {
+            format!("{carrier} of {}", place.host)
+        }
+    };
+    let (original, copy) = (name(&placement.original), name(&placement.copy));
+    let says = if original == copy && placement.same_disk() == Some(true) {
+        format!("original and copy on {original}: one dead disk takes both")
+    } else {
+        format!("original on {original}, copy on {copy}")
+    };
     let mut row = Row::new(ui, width);
+    row.gap(2);
+    match placement.same_disk() {
+        Some(true) => row.text(" same disk ", Role::Badge),
+        Some(false) => row.text("other disk", Role::Ok),
+        None => row.text("disk not known", Role::Warn),
+    };
+    if row.whole(&says, Role::Text) {
+        return vec![row.line()];
+    }
+    let mut rows = vec![row.line()];
+    rows.extend(marked(ui, ("  ", &says), Role::Text, width));
+    rows
+}
+
+fn room_lines(ui: Ui<'_>, room: &Room, width: usize) -> Vec<Line<'static>> {
     let needs = format!("needs {} on {}", format::bytes(room.needs), room.at);
-    match room.free {
-        Some(free) if free < room.needs => row.text("! ", Role::Error).text(
-            &format!("{needs}: only {} free", format::bytes(free)),
+    let (sign, says, role) = match room.free {
+        Some(free) if free < room.needs => (
+            "! ",
+            format!("{needs}: only {} free", format::bytes(free)),
             Role::Error,
         ),
-        Some(free) => row
-            .gap(2)
-            .text(&needs, Role::Text)
-            .text(&format!(", {} free", format::bytes(free)), Role::Muted),
-        None => row
-            .gap(2)
-            .text(&needs, Role::Text)
-            .text(", free room not known", Role::Muted),
+        Some(free) => (
+            "  ",
+            format!("{needs}, {} free", format::bytes(free)),
+            Role::Text,
+        ),
+        None => ("  ", format!("{needs}, free room not known"), Role::Text),
     };
-    row.line()
+    marked(ui, (sign, &says), role, width)
 }

@@ -1,0 +1,235 @@
+//! How long what is picked takes, by earlier runs alone.
+
+use std::collections::BTreeMap;
+
+use crate::event::BindingId;
+use crate::method::order_runs;
+use crate::recording::{Earlier, Past};
+
+use super::format;
+use super::model::Picking;
+use super::offer::MethodOffer;
+
+/// What is known of how long a plan takes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Forecast {
+    /// Recordings are still being read.
+    Unread,
+    /// Seconds of the runs of methods that have a history.
+    Known {
+        /// By the medians.
+        median: f64,
+        /// By the shortest runs, and by the longest.
+        range: (f64, f64),
+        /// How many earlier runs it is made from.
+        earlier: usize,
+        /// Names of the methods that have none.
+        without: Vec<String>,
+    },
+    /// No method has a history.
+    Nothing,
+}
+
+/// What the picked methods come to; absent where none is.
+#[must_use]
+pub fn forecast(picking: &Picking) -> Option<Forecast> {
+    let chosen = picking.chosen();
+    if chosen.is_empty() {
+        return None;
+    }
+    if chosen.iter().any(|method| method.past == Past::Unread) {
+        return Some(Forecast::Unread);
+    }
+    let (mut earlier, mut without) = (0, Vec::new());
+    for method in &chosen {
+        match &method.past {
+            Past::Runs(runs) => earlier += runs.runs,
+            _ => without.push(method.name.clone()),
+        }
+    }
+    if earlier == 0 {
+        return Some(Forecast::Nothing);
+    }
+    let all = |seconds: fn(&Earlier) -> f64| length(picking, &chosen, seconds);
+    Some(Forecast::Known {
+        median: all(|runs| runs.median),
+        range: (all(|runs| runs.min), all(|runs| runs.max)),
+        earlier,
+        without,
+    })
+}
+
+/// Seconds until the last run has ended: each machine takes its runs one after the other, in the
+/// order of the plan.
+fn length(picking: &Picking, chosen: &[&MethodOffer], seconds: fn(&Earlier) -> f64) -> f64 {
+    let ids: Vec<BindingId> = (0..chosen.len()).map(|at| at.to_string().into()).collect();
+    let mut busy: BTreeMap<&str, f64> = BTreeMap::new();
+    for run in order_runs(&ids, picking.reps.0, picking.order) {
+        let at = ids.iter().position(|id| *id == run.binding);
+        let Some(method) = at.and_then(|at| chosen.get(at)) else {
+            continue;
+        };
+        let Past::Runs(runs) = &method.past else {
+            continue;
+        };
+        let machines = || method.machines.iter().map(String::as_str);
+        let free = machines().filter_map(|machine| busy.get(machine).copied());
+        let end = free.fold(0.0, f64::max) + seconds(runs);
+        busy.extend(machines().map(|machine| (machine, end)));
+    }
+    busy.into_values().fold(0.0, f64::max)
+}
+
+impl Forecast {
+    /// In a sentence.
+    #[must_use]
+    pub fn says(&self) -> String {
+        match self {
+            Self::Unread => "reading earlier recordings…".to_owned(),
+            Self::Nothing => "no history".to_owned(),
+            Self::Known {
+                median,
+                range,
+                earlier,
+                without,
+            } => {
+                let time = format!(
+                    "about {} by {}",
+                    about(*median, *range),
+                    format::count(*earlier, "earlier run")
+                );
+                if without.is_empty() {
+                    time
+                } else {
+                    format!("{time}, and no history of {}", without.join(", "))
+                }
+            }
+        }
+    }
+
+    /// In a few words.
+    #[must_use]
+    pub fn short(&self) -> String {
+        match self {
+            Self::Known {
+                median, without, ..
+            } if without.is_empty() => format!("about {}", format::rough(*median)),
+            Self::Known { median, .. } => format!("at least {}", format::rough(*median)),
+            Self::Unread | Self::Nothing => self.says(),
+        }
+    }
+}
+
+/// Of one method, in a sentence.
+#[must_use]
+pub fn past(past: &Past) -> String {
+    match past {
+        Past::Unread => "reading earlier recordings…".to_owned(),
+        Past::Nothing => "no history".to_owned(),
+        Past::Others(runs) => format!(
+            "no history with this subject and these settings ({} with others)",
+            format::count(*runs, "earlier run")
+        ),
+        Past::Runs(runs) => {
+            let time = format!(
+                "a run takes about {} by {}",
+                about(runs.median, (runs.min, runs.max)),
+                format::count(runs.runs, "earlier run")
+            );
+            match runs.stored {
+                Some(stored) => format!("{time}; its copies {}", format::bytes(stored)),
+                None => time,
+            }
+        }
+    }
+}
+
+/// `9 min (8 to 11 min)`; what is rounded to one figure is told once.
+fn about(median: f64, (low, high): (f64, f64)) -> String {
+    let [median, low, high] = [median, low, high].map(format::rough);
+    if low == high && low == median {
+        return median;
+    }
+    let unit = |text: &str| text.rsplit(' ').next().map(str::to_owned);
+    let short = match low.rsplit_once(' ') {
+        Some((number, _)) if unit(&low) == unit(&high) && !number.contains(' ') => number,
+        _ => &low,
+    };
+    if low == high {
+        format!("{median} ({low})")
+    } else {
+        format!("{median} ({short} to {high})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::offers::offer;
+    use super::*;
+    use crate::event::Bytes;
+
+    fn runs(median: f64) -> Past {
+        Past::Runs(Earlier {
+            runs: 4,
+            median,
+            min: median - 10.0,
+            max: median + 20.0,
+            stored: Some(Bytes(1 << 30)),
+        })
+    }
+
+    fn picking(of: &[(usize, Past)]) -> Picking {
+        let mut offer = offer();
+        let mut picking = Picking::default();
+        for (at, past) in of {
+            offer.methods[*at].past = past.clone();
+            picking.picked.insert(offer.methods[*at].picked());
+        }
+        picking.offer = Some(offer);
+        picking
+    }
+
+    fn says(of: &[(usize, Past)]) -> String {
+        forecast(&picking(of)).unwrap().says()
+    }
+
+    #[test]
+    fn runs_of_one_host_follow_each_other_and_hosts_do_not_wait() {
+        assert_eq!(forecast(&picking(&[])), None);
+        let known = |median, range, earlier| {
+            let without = Vec::new();
+            Some(Forecast::Known {
+                median,
+                range,
+                earlier,
+                without,
+            })
+        };
+        let of = |all: &[(usize, Past)]| forecast(&picking(all));
+        assert_eq!(of(&[(0, runs(60.0))]), known(180.0, (150.0, 240.0), 4));
+        let two_hosts = of(&[(0, runs(60.0)), (4, runs(30.0))]);
+        assert_eq!(two_hosts, known(180.0, (150.0, 240.0), 8));
+        let one_host = of(&[(0, runs(60.0)), (3, runs(30.0))]);
+        assert_eq!(one_host, known(270.0, (210.0, 390.0), 8));
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        assert_eq!(says(&[(0, Past::Nothing)]), "no history");
+        assert_eq!(says(&[(0, Past::Others(2))]), "no history");
+        assert_eq!(
+            says(&[(0, Past::Unread), (3, runs(9.0))]),
+            "reading earlier recordings…"
+        );
+        let part = says(&[(0, Past::Nothing), (3, runs(60.0))]);
+        assert!(
+            part.ends_with("by 4 earlier runs, and no history of guest-snapshot"),
+            "{part}"
+        );
+        assert!(past(&Past::Others(1)).contains("1 earlier run with others"));
+        assert!(past(&runs(60.0)).ends_with("by 4 earlier runs; its copies 1.00 GiB"));
+        assert_eq!(about(131.0, (124.0, 156.0)), "3 min");
+        assert_eq!(about(300.0, (200.0, 700.0)), "5 min (4 to 12 min)");
+        assert_eq!(about(70.0, (40.0, 90.0)), "70 s (40 to 90 s)");
+    }
+}
