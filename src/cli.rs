@@ -198,13 +198,13 @@ pub enum MethodsAction {
 /// What to replay.
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
-    /// The recording
-    pub file: PathBuf,
+    /// The recording; without one, the list of all in the data folder
+    pub file: Option<PathBuf>,
     /// How fast
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub speed: f64,
     /// As text, at once, without a dashboard
-    #[arg(long)]
+    #[arg(long, requires = "file")]
     pub plain: bool,
 }
 

@@ -25,7 +25,7 @@ fn replayed(args: &[&str], env: Environment<'_>) -> String {
         text.contains("Theme: ") || text.contains("colours are off")
     });
     screen.keys("c");
-    screen.wait("proved 4 of 4");
+    screen.wait("✓ 4/4");
     screen.keys("q");
     assert!(screen.end().success());
     assert!(screen.is_restored());

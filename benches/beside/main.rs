@@ -1,6 +1,6 @@
 //! comeback beside the usual tool for the same work, alternating in the same run, so that a busy
 //! machine slows both: `cargo bench [-- [--quick] NAME…]`, NAME being timing, exec, log, hash,
-//! start, hosts, stream or screen.
+//! start, hosts, stream, screen or seek.
 //!
 //! Needs `sshd`, `ssh` and `hyperfine`; `trip` and `btm` (trippy, bottom) where they are to be compared. Each table says every row's n, median, least and most, and the
 //! ratio of its median to the first row's.
@@ -16,6 +16,7 @@ mod lab;
 mod log;
 mod program;
 mod screen;
+mod seek;
 mod session;
 mod shown;
 mod start;
@@ -31,7 +32,7 @@ use lab::Lab;
 /// A name, and what it measures. Flag: only a few rounds, to see that it works.
 type Measure = (&'static str, fn(&Lab, bool) -> Result<Vec<Table>>);
 
-const ALL: [Measure; 8] = [
+const ALL: [Measure; 9] = [
     ("timing", timing::measure),
     ("exec", exec::measure),
     ("log", log::measure),
@@ -40,6 +41,7 @@ const ALL: [Measure; 8] = [
     ("stream", stream::measure),
     ("hosts", hosts::measure),
     ("screen", screens),
+    ("seek", seek::measure),
 ];
 
 fn screens(lab: &Lab, quick: bool) -> Result<Vec<Table>> {
@@ -62,7 +64,7 @@ fn main() -> Result<()> {
         .find(|name| ALL.iter().all(|(known, _)| known != name))
     {
         anyhow::bail!(
-            "{name}: no such measurement; there are timing, exec, log, hash, start, hosts, stream and screen"
+            "{name}: no such measurement; there are timing, exec, log, hash, start, hosts, stream, screen and seek"
         );
     }
     let lab = Lab::start().context("an sshd of our own on loopback")?;

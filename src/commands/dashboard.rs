@@ -11,6 +11,7 @@ use crate::tui::{self, Channels, ColorWhen, Depth, Ended, Feed, Shelf, Start, Te
 
 use super::board::Board;
 use super::desk::Desk;
+use super::screening::Screening;
 use super::{CommandError, Context, output, prepare};
 
 /// The dashboard; without a host, of this machine.
@@ -32,6 +33,13 @@ pub(super) async fn dashboard(
     let (effects, from_board) = mpsc::channel(64);
     let (pulse, changes) = watch::channel(0);
     let board = Board::new(messages.clone());
+    let screening = Screening::new(
+        context,
+        Arc::clone(&session),
+        messages.clone(),
+        pulse.clone(),
+    );
+    let replay = screening.state();
     let desk = Desk::new(
         context.asked_by(Arc::new(board.clone())),
         catalogue,
@@ -39,6 +47,7 @@ pub(super) async fn dashboard(
         Arc::clone(&session),
         (messages, pulse),
         board,
+        screening,
     );
     let desk = tokio::spawn(desk.serve(from_board));
     let start = Start {
@@ -49,7 +58,7 @@ pub(super) async fn dashboard(
         keys: context.keys.clone(),
         mouse: context.config.mouse,
     };
-    let feed = Feed::live(session, changes);
+    let feed = Feed::replay(session, changes, replay);
     let ended = tui::run(
         terminal,
         feed,

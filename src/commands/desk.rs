@@ -20,6 +20,7 @@ use crate::tui::{Choice, Effect, Message};
 use super::board::Board;
 use super::live::Live;
 use super::prepare::{self, Asked, Prepared};
+use super::screening::Screening;
 use super::seats::{Seats, Seen};
 use super::{CommandError, Context, log_folders, output, run, save_log};
 
@@ -35,6 +36,8 @@ pub(super) struct Desk {
     /// Looks at what was picked once more, before it starts.
     starting: JoinSet<Result<(Prepared, Asked), CommandError>>,
     sitting: Option<Going>,
+    /// Shows recordings, where no run goes on.
+    screening: Screening,
     /// A session has ended.
     ended: Arc<Notify>,
     /// Of the last session.
@@ -58,6 +61,7 @@ impl Desk {
         session: Arc<Mutex<Session>>,
         (messages, pulse): (mpsc::Sender<Message>, watch::Sender<u64>),
         board: Board,
+        screening: Screening,
     ) -> Self {
         let (context, catalogue) = (Arc::new(context), Arc::new(catalogue));
         Self {
@@ -70,6 +74,7 @@ impl Desk {
             pulse,
             starting: JoinSet::new(),
             sitting: None,
+            screening,
             ended: Arc::default(),
             exit: 0,
             file: None,
@@ -151,13 +156,10 @@ impl Desk {
             Effect::Resume => self.act(ActKind::Resume, String::new()),
             Effect::Marker(text) => self.act(ActKind::Marker, text),
             Effect::Confirm { ask, answer } => self.board.answered(&ask, answer),
-            Effect::Save(wanted) => self.save(wanted),
-            Effect::Quit(_)
-            | Effect::Replay(_)
-            | Effect::Suspend
-            | Effect::Copy(_)
-            | Effect::Mouse(_)
-            | Effect::Themes(_) => {}
+            Effect::Save(wanted) if !self.screening.is_on() => self.save(wanted),
+            // A run's figures are not to hold what reading recordings costs.
+            _ if !self.starting.is_empty() || self.goes_on() => {}
+            effect => self.screening.take(effect).await,
         }
     }
 
@@ -231,6 +233,7 @@ impl Desk {
         let file = run::recording_file(&self.context, &id);
         run::outside_of_subjects(&file, &prepared.bounds)?;
         let writer = Writer::create(&file)?;
+        self.screening.leave();
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Session::default();
         let live = Arc::new(Live::new(writer, Arc::clone(&self.session), false));
         let control = Control::default();

@@ -19,6 +19,7 @@ mod recover;
 mod replay;
 mod report;
 mod run;
+mod screening;
 mod seats;
 
 use std::path::PathBuf;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use minijinja::Value;
 
-use crate::event::{Destroys, Order, Placement, Plan, PlannedStep};
+use crate::event::{Destroys, Order, Placement, Plan, PlannedStep, Shows};
 use crate::method::{
-    Action, Bound, ExpandedStep, HostInfo, MethodError, Payload, RunNames, WaitFor, order_runs,
-    unknown_value,
+    Action, Bound, ExpandedStep, HostInfo, MethodError, Payload, RunNames, Step, WaitFor,
+    order_runs, unknown_value,
 };
 
 use super::hashing;
@@ -95,6 +95,16 @@ impl Doing {
             Self::Until { script, .. } => format!("until {script}; do sleep 1; done"),
             Self::Time(seconds) => format!("sleep {seconds}"),
             Self::Join(name) => format!("# until {name:?} has ended"),
+        }
+    }
+
+    /// How a step that does this shows that it goes on.
+    pub fn shows(&self, step: &Step) -> Option<Shows> {
+        match self {
+            Self::Stream(stream) if stream.direct.is_none() => Some(Shows::Stream),
+            Self::Command(_) if step.watch.is_some() => Some(Shows::Target),
+            Self::Command(_) | Self::Stream(_) => step.reads.as_ref().map(|_| Shows::Output),
+            _ => None,
         }
     }
 }

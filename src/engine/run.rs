@@ -215,6 +215,7 @@ impl<'a> Run<'a> {
                 timed: step.step.clock.is_some(),
                 destroys: destroys.clone(),
                 background: step.step.background.is_some(),
+                shows: doing.shows(&step.step),
                 labels: step.labels.clone(),
             }),
         );

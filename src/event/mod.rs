@@ -37,7 +37,7 @@ pub use plan::{
 };
 pub use sink::{Sink, SinkError};
 pub use steps::{
-    HostStamps, PlannedCommand, RunChange, RunState, SideEnd, StepChange, StepEnd, StepState,
+    HostStamps, PlannedCommand, RunChange, RunState, Shows, SideEnd, StepChange, StepEnd, StepState,
 };
 pub use units::{Bytes, Clock, EndState, Nanos, Phase, Stamp};
 pub use wire::{

@@ -90,9 +90,24 @@ pub struct PlannedCommand {
     /// Whether it goes on beside the steps that follow.
     #[serde(default)]
     pub background: bool,
+    /// How it shows that it goes on; absent where nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shows: Option<Shows>,
     /// Iteration and other labels.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
+}
+
+/// How a step shows that it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shows {
+    /// Its tool prints how far it is.
+    Output,
+    /// Its tool says nothing: what it writes is looked at.
+    Target,
+    /// Its bytes go through this machine, and are counted.
+    Stream,
 }
 
 /// How a step ended.

@@ -23,14 +23,22 @@ pub(super) struct Lines<R> {
     pub bytes: Vec<u8>,
     /// Its number, from 1.
     pub number: u64,
+    /// Where the next one begins.
+    pub offset: u64,
 }
 
 impl<R: Read> Lines<R> {
     pub fn new(input: R) -> Self {
+        Self::within(input, 0, 0)
+    }
+
+    /// Goes on with an input that begins at `offset`, after so many lines.
+    pub fn within(input: R, offset: u64, number: u64) -> Self {
         Self {
             input: BufReader::with_capacity(64 << 10, input),
             bytes: Vec::new(),
-            number: 0,
+            number,
+            offset,
         }
     }
 
@@ -68,6 +76,7 @@ impl<R: Read> Lines<R> {
             self.bytes.extend_from_slice(part);
             let used = part.len() + usize::from(end.is_some());
             self.input.consume(used);
+            self.offset += used as u64;
             if end.is_some() {
                 return Ok(Line::Whole);
             }

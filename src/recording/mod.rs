@@ -2,20 +2,27 @@
 //!
 //! `docs/recording.md` describes the format.
 
+mod chapters;
 mod folder;
 mod history;
+mod idle;
 mod lines;
 mod load;
 mod player;
 mod reader;
+mod reel;
+mod source;
 mod summary;
 mod writer;
 
-pub use folder::{files, recordings};
+pub use chapters::{Chapter, ChapterKind};
+pub use folder::{DeleteError, delete, files, recordings};
 pub use history::{Earlier, History, Past};
+pub use idle::Idle;
 pub use load::{Warning, load};
-pub use player::{Player, Seek};
+pub use player::{Change, Player, Standing};
 pub use reader::{ReadError, Reader};
+pub use reel::{Events, Reading, Reel};
 pub use summary::{BoundSummary, CopyBytes, HostSummary, Outcome, RunSummary, Summary};
 pub use writer::{CreateError, Writer};
 

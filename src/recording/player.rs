@@ -1,124 +1,237 @@
-//! Events at the pace at which they happened.
+//! A recording at the pace at which it happened, or at another.
 
 use std::time::Duration;
 
+use super::idle::{self, Idle};
+use super::reel::{Events, Reading, Reel};
 use crate::event::{Event, Nanos};
+use crate::session::Session;
 
 /// Slowest and fastest pace.
 const SPEEDS: (f64, f64) = (0.01, 100_000.0);
+/// Events that are given at once; who folds them is not to be busy for long.
+const BATCH: usize = 1024;
+/// How often one looks whether more of the recording is known.
+const LOOK: Duration = Duration::from_millis(30);
+/// How long the end stays on the screen before it begins anew.
+const REST: Duration = Duration::from_secs(5);
 
-/// Gives the events of a recording when they are due, on a clock that the caller reads: each
-/// call is told what that clock shows. Pausing, another speed and seeking change the position
-/// in the recording, never the events.
+/// Plays a recording, on a clock that the caller reads: each call is told what that clock shows.
 #[derive(Debug)]
 pub struct Player {
-    events: Vec<Event>,
-    /// When each event is due; never falls, also where stamps do.
-    due: Vec<Nanos>,
-    /// Events given so far.
-    given: usize,
+    reel: Reel,
+    ahead: Option<Events>,
     /// Position in the recording when the caller's clock showed `since`.
-    at: Duration,
+    at: Nanos,
     since: Duration,
     speed: f64,
     paused: bool,
+    /// Whether idle times are passed over.
+    cut: bool,
+    looping: bool,
+    /// When the end was reached.
+    over: Option<Duration>,
+    trouble: Option<String>,
 }
 
-/// What seeking asks of whoever folds the events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seek {
-    /// Nothing: the next events follow the last ones.
-    Forward,
-    /// To begin with an empty session: the next events are the first ones.
-    Back,
+/// What happened to the session since the last look.
+#[derive(Debug)]
+pub enum Change {
+    /// Nothing.
+    Nothing,
+    /// These events, one after the other.
+    More(Vec<Event>),
+    /// It is another one: that of another moment.
+    Moment(Box<Session>),
+}
+
+/// Where a player stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The moment of the recording.
+    pub at: Nanos,
+    /// When its last event is due, as far as is known.
+    pub length: Nanos,
+    /// So many times as fast as it happened.
+    pub speed: f64,
+    /// So many times as fast at this moment: 0 where it holds, more where an idle time is passed
+    /// over.
+    pub pace: f64,
+    /// Whether it holds.
+    pub paused: bool,
+    /// Whether it begins anew after its end.
+    pub looping: bool,
+    /// Whether idle times are passed over.
+    pub cut: bool,
+    /// The length of the idle time that is passed over at this moment.
+    pub passing: Option<Duration>,
+    /// Whether all of the recording is known.
+    pub reading: Reading,
+    /// Why it does not go on.
+    pub trouble: Option<String>,
 }
 
 impl Player {
     /// At the beginning, at the pace of the recording, from when the caller's clock shows 0.
     #[must_use]
-    pub fn new(events: Vec<Event>) -> Self {
-        let mut latest = Nanos(0);
-        let due = events
-            .iter()
-            .map(|event| {
-                latest = latest.max(event.t);
-                latest
-            })
-            .collect();
+    pub fn new(reel: Reel) -> Self {
         Self {
-            events,
-            due,
-            given: 0,
-            at: Duration::ZERO,
+            reel,
+            ahead: None,
+            at: Nanos(0),
             since: Duration::ZERO,
             speed: 1.0,
             paused: false,
+            cut: false,
+            looping: false,
+            over: None,
+            trouble: None,
         }
     }
 
-    /// Events that are due and were not given yet.
-    pub fn due(&mut self, now: Duration) -> &[Event] {
-        let position = nanos(self.position(now));
-        let until = self.due.partition_point(|due| *due <= position);
-        let from = self.given;
-        self.given = until.max(from);
-        self.events.get(from..self.given).unwrap_or_default()
+    /// The recording.
+    #[must_use]
+    pub fn reel(&self) -> &Reel {
+        &self.reel
     }
 
-    /// How long until the next event is due; nothing where none will be.
+    /// What happened until now, and was not given yet; where that is much, only the first of it.
+    pub fn look(&mut self, now: Duration) -> Change {
+        if self.trouble.is_some() {
+            return Change::Nothing;
+        }
+        self.begin_anew(now);
+        match self.turn(now) {
+            Ok(change) => change,
+            Err(why) => {
+                self.trouble = Some(why);
+                Change::Nothing
+            }
+        }
+    }
+
+    fn turn(&mut self, now: Duration) -> Result<Change, String> {
+        let due = self.reel.due_at(self.position(now));
+        let given = self.given();
+        if due == given {
+            return Ok(Change::Nothing);
+        }
+        if due < given || self.reel.is_far(given, due) {
+            let (session, ahead) = self.reel.seen(due).map_err(|why| why.to_string())?;
+            self.ahead = Some(ahead);
+            return Ok(Change::Moment(Box::new(session)));
+        }
+        if self.ahead.is_none() {
+            self.ahead = Some(self.reel.seen(0).map_err(|why| why.to_string())?.1);
+        }
+        let ahead = self.ahead.iter_mut().flatten();
+        let events: Result<Vec<Event>, _> = ahead.take((due - given).min(BATCH)).collect();
+        let events = events.map_err(|why| why.to_string())?;
+        if events.is_empty() {
+            return Err("the recording is shorter than it was".to_owned());
+        }
+        Ok(Change::More(events))
+    }
+
+    fn begin_anew(&mut self, now: Duration) {
+        let is_at_end = self.is_over() && !self.paused;
+        self.over = is_at_end.then(|| self.over.unwrap_or(now));
+        if self.looping
+            && let Some(over) = self.over
+            && now.saturating_sub(over) >= REST
+        {
+            self.seek(now, Nanos(0));
+        }
+    }
+
+    fn given(&self) -> usize {
+        self.ahead.as_ref().map_or(0, |ahead| ahead.behind)
+    }
+
+    /// How long until there is something to look at; nothing where there will be nothing.
     #[must_use]
     pub fn wait(&self, now: Duration) -> Option<Duration> {
-        let next = *self.due.get(self.given)?;
-        if self.paused {
+        if self.trouble.is_some() {
             return None;
         }
-        let ahead = Duration::from_nanos(next.0).saturating_sub(self.position(now));
+        let position = self.position(now);
+        let due = self.reel.due_at(position);
+        if due != self.given() {
+            return Some(Duration::ZERO);
+        }
+        let goes_on = matches!(self.reel.reading(), Reading::GoesOn(_));
+        if self.paused {
+            return goes_on.then_some(LOOK);
+        }
+        let Some(next) = self.reel.due(due) else {
+            let rest = REST.saturating_sub(now.saturating_sub(self.over.unwrap_or(now)));
+            let anew = self.looping.then_some(rest);
+            return if goes_on { Some(LOOK) } else { anew };
+        };
+        let idle = self.idle();
+        let ahead = idle::shown(&idle, next).since(idle::shown(&idle, position));
         // One more nanosecond, so that rounding never wakes anybody too early.
-        let wait = ahead
-            .div_f64(self.speed)
-            .saturating_add(Duration::from_nanos(1));
-        Some(if ahead.is_zero() {
-            Duration::ZERO
-        } else {
-            wait
-        })
+        let wait = ahead.div_f64(self.speed) + Duration::from_nanos(1);
+        Some(if goes_on { wait.min(LOOK * 8) } else { wait })
     }
 
     /// Where it is in the recording; never behind its end.
     #[must_use]
-    pub fn position(&self, now: Duration) -> Duration {
+    pub fn position(&self, now: Duration) -> Nanos {
         if self.paused {
             return self.at;
         }
-        let passed = now.saturating_sub(self.since).as_secs_f64() * self.speed;
-        let passed = Duration::try_from_secs_f64(passed).unwrap_or(Duration::MAX);
+        let passed = now.saturating_sub(self.since);
         // A pace of 1 keeps every nanosecond.
         let passed = if (self.speed - 1.0).abs() < f64::EPSILON {
-            now.saturating_sub(self.since)
+            nanos(passed)
         } else {
-            passed
+            Nanos((passed.as_secs_f64() * self.speed * 1e9) as u64)
         };
-        self.at.saturating_add(passed).min(self.length())
+        let idle = self.idle();
+        let shown = idle::shown(&idle, self.at).0.saturating_add(passed.0);
+        idle::told(&idle, Nanos(shown)).min(self.reel.length())
     }
 
-    /// When the last event is due.
-    #[must_use]
-    pub fn length(&self) -> Duration {
-        self.due
-            .last()
-            .map_or(Duration::ZERO, |last| Duration::from_nanos(last.0))
+    /// Idle times that are passed over.
+    fn idle(&self) -> std::sync::Arc<Vec<Idle>> {
+        if self.cut {
+            self.reel.idle()
+        } else {
+            std::sync::Arc::default()
+        }
     }
 
     /// Whether all events were given.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.given == self.events.len()
+        let is_known = !matches!(self.reel.reading(), Reading::GoesOn(_));
+        is_known && self.reel.due(self.given()).is_none()
     }
 
-    /// How many times faster than it happened.
+    /// Where it stands.
     #[must_use]
-    pub fn speed(&self) -> f64 {
-        self.speed
+    pub fn standing(&self, now: Duration) -> Standing {
+        let at = self.position(now);
+        let idle = self.idle();
+        let passing = idle::around(&idle, at).filter(|_| !self.paused);
+        let shortened = passing.map_or(1.0, |idle| {
+            let shown = idle::shown(&[*idle], idle.to).since(idle.from);
+            idle.length().as_secs_f64() / shown.as_secs_f64()
+        });
+        let holds = self.paused || self.is_over() || self.trouble.is_some();
+        Standing {
+            at,
+            length: self.reel.length(),
+            speed: self.speed,
+            pace: if holds { 0.0 } else { self.speed * shortened },
+            paused: self.paused,
+            looping: self.looping,
+            cut: self.cut,
+            passing: passing.map(Idle::length),
+            reading: self.reel.reading(),
+            trouble: self.trouble.clone(),
+        }
     }
 
     /// Goes on at another pace, from 0.01 to 100 000; what is no number changes nothing.
@@ -129,10 +242,15 @@ impl Player {
         }
     }
 
-    /// Whether it stands still.
-    #[must_use]
-    pub fn is_paused(&self) -> bool {
-        self.paused
+    /// Passes over idle times from now on, or shows them as long as they were.
+    pub fn set_cut(&mut self, now: Duration, cut: bool) {
+        self.hold(now);
+        self.cut = cut;
+    }
+
+    /// Begins anew after its end, or stays there.
+    pub fn set_loop(&mut self, looping: bool) {
+        self.looping = looping;
     }
 
     /// Stands still.
@@ -147,17 +265,24 @@ impl Player {
         self.paused = false;
     }
 
-    /// Goes to a position. Where events were given that happened after it, all of them are given
-    /// once more from the first: the caller begins with an empty session.
-    pub fn seek(&mut self, now: Duration, to: Duration) -> Seek {
-        self.at = to.min(self.length());
+    /// Goes to a position.
+    pub fn seek(&mut self, now: Duration, to: Nanos) {
+        self.at = to.min(self.reel.length());
         self.since = now;
-        let until = self.due.partition_point(|due| *due <= nanos(self.at));
-        if until >= self.given {
-            return Seek::Forward;
+        self.over = None;
+    }
+
+    /// Stands still at the next moment at which something happened, or at the one before.
+    pub fn step(&mut self, now: Duration, forward: bool) {
+        self.pause(now);
+        let to = if forward {
+            self.reel.moment_after(self.at)
+        } else {
+            Some(self.reel.moment_before(self.at).unwrap_or_default())
+        };
+        if let Some(to) = to {
+            self.seek(now, to);
         }
-        self.given = 0;
-        Seek::Back
     }
 
     fn hold(&mut self, now: Duration) {
@@ -171,117 +296,4 @@ fn nanos(duration: Duration) -> Nanos {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::event::{Act, ActKind, What};
-
-    const SECOND: Duration = Duration::from_secs(1);
-
-    /// Events at these seconds.
-    fn player(at: &[u64]) -> Player {
-        let events = at.iter().enumerate().map(|(seq, seconds)| Event {
-            seq: seq as u64,
-            t: Nanos(seconds * 1_000_000_000),
-            what: What::Act(Act {
-                act: ActKind::Marker,
-                text: String::new(),
-            }),
-        });
-        Player::new(events.collect())
-    }
-
-    fn due(player: &mut Player, seconds: f64) -> Vec<u64> {
-        let events = player.due(Duration::from_secs_f64(seconds));
-        events.iter().map(|event| event.seq).collect()
-    }
-
-    #[test]
-    fn events_come_once_and_when_they_happened() {
-        let mut player = player(&[0, 1, 1, 5]);
-        assert_eq!(due(&mut player, 0.0), [0]);
-        assert_eq!(due(&mut player, 0.9), [] as [u64; 0]);
-        assert_eq!(due(&mut player, 1.0), [1, 2]);
-        assert_eq!(
-            player.wait(2 * SECOND),
-            Some(3 * SECOND + Duration::from_nanos(1))
-        );
-        assert!(!player.is_over());
-        assert_eq!(due(&mut player, 60.0), [3]);
-        assert!(player.is_over());
-        assert_eq!(player.length(), 5 * SECOND);
-        assert_eq!(player.position(60 * SECOND), 5 * SECOND);
-        assert_eq!(player.wait(60 * SECOND), None);
-    }
-
-    #[test]
-    fn another_speed_goes_on_from_where_it_is() {
-        let mut player = player(&[10, 20]);
-        player.set_speed(5 * SECOND, 10.0);
-        assert_eq!(player.position(5 * SECOND), 5 * SECOND);
-        assert_eq!(due(&mut player, 5.4), [] as [u64; 0]);
-        assert_eq!(due(&mut player, 5.5), [0]);
-        assert_eq!(due(&mut player, 6.5), [1]);
-        player.set_speed(7 * SECOND, f64::NAN);
-        assert!((player.speed() - 10.0).abs() < f64::EPSILON);
-        player.set_speed(7 * SECOND, 0.0);
-        assert!(player.speed() > 0.0);
-    }
-
-    #[test]
-    fn time_does_not_pass_while_it_is_paused() {
-        let mut player = player(&[0, 10]);
-        player.pause(3 * SECOND);
-        assert_eq!(player.position(100 * SECOND), 3 * SECOND);
-        assert_eq!(player.wait(100 * SECOND), None);
-        assert_eq!(due(&mut player, 100.0), [0]);
-        player.resume(100 * SECOND);
-        assert_eq!(due(&mut player, 106.9), [] as [u64; 0]);
-        assert_eq!(due(&mut player, 107.0), [1]);
-    }
-
-    #[test]
-    fn seeking_back_gives_all_from_the_first() {
-        let mut player = player(&[0, 10, 20, 30]);
-        assert_eq!(player.seek(SECOND, 15 * SECOND), Seek::Forward);
-        assert_eq!(due(&mut player, 1.0), [0, 1]);
-        assert_eq!(player.seek(2 * SECOND, 19 * SECOND), Seek::Forward);
-        assert_eq!(due(&mut player, 3.0), [2]);
-        assert_eq!(player.seek(4 * SECOND, 12 * SECOND), Seek::Back);
-        assert_eq!(due(&mut player, 4.0), [0, 1]);
-        assert_eq!(player.seek(5 * SECOND, 900 * SECOND), Seek::Forward);
-        assert_eq!(due(&mut player, 5.0), [2, 3]);
-    }
-
-    #[test]
-    fn stamps_that_fall_do_not_hold_events_back() {
-        let mut player = player(&[0, 8, 3, 9]);
-        assert_eq!(due(&mut player, 5.0), [0]);
-        assert_eq!(due(&mut player, 8.0), [1, 2]);
-        assert_eq!(due(&mut player, 9.0), [3]);
-    }
-
-    #[test]
-    fn whoever_waits_as_told_never_wakes_in_vain() {
-        for speed in [0.3, 1.0, 3.0, 7.7, 1000.0] {
-            let mut player = player(&[1, 2, 3, 7, 1000]);
-            player.set_speed(Duration::ZERO, speed);
-            let mut now = Duration::ZERO;
-            let mut seen = 0;
-            while let Some(wait) = player.wait(now) {
-                now += wait;
-                let got = player.due(now).len();
-                assert!(got > 0, "at {speed}, after {now:?}");
-                seen += got;
-            }
-            assert_eq!(seen, 5);
-        }
-    }
-
-    #[test]
-    fn an_empty_recording_is_over() {
-        let mut player = Player::new(Vec::new());
-        assert!(player.is_over());
-        assert_eq!(player.length(), Duration::ZERO);
-        assert!(player.due(SECOND).is_empty());
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::lines::{Line, Lines};
 use super::load::Warning;
+use super::source::{At, Source};
 use super::{MOST_HEADER, MOST_LINE};
 use crate::event::{Event, FORMAT, What, check_format, is_later, parse_later_line, parse_line};
 
@@ -85,7 +86,51 @@ impl Reader<File> {
     }
 }
 
+/// Where in a recording its next event stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spot {
+    offset: u64,
+    line: u64,
+    next: u64,
+}
+
+impl Spot {
+    /// Bytes before it.
+    pub fn offset(self) -> u64 {
+        self.offset
+    }
+}
+
+impl Reader<At> {
+    /// Goes on from a spot that another reader of the same source was at.
+    pub(super) fn resume(name: &str, source: &Source, spot: Spot, later: bool) -> Self {
+        Self {
+            lines: Lines::within(source.at(spot.offset), spot.offset, spot.line),
+            file: name.to_owned(),
+            header: None,
+            later,
+            next: spot.next,
+            warnings: Vec::new(),
+            over: false,
+        }
+    }
+}
+
 impl<R: Read> Reader<R> {
+    /// Where it is; the header is behind it.
+    pub(super) fn spot(&self) -> Spot {
+        Spot {
+            offset: self.lines.offset,
+            line: self.lines.number,
+            next: self.next,
+        }
+    }
+
+    /// Whether a later version wrote it.
+    pub(super) fn is_later(&self) -> bool {
+        self.later
+    }
+
     /// Reads the header from `input`; errors call it `name`.
     ///
     /// # Errors

@@ -1,23 +1,21 @@
 //! What a recording is about and what came out, told without folding all of it.
 
+mod told;
+
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::lines::{Line, Lines};
-use super::{MOST_HEADER, MOST_LINE, Reader};
+use self::told::Told;
+pub(super) use self::told::glance;
+use super::{ReadError, Reader};
 use crate::event::{
-    BindingId, Bytes, Event, Header, Labels, Leave, LeaveKind, LeaveState, Nanos, Origin,
-    RunChange, RunId, RunState, Subject, What, parse_later_line, parse_line,
+    BindingId, Bytes, End, Event, Labels, Nanos, Origin, RunId, Subject, What, is_later,
 };
 use crate::session::RunStage;
-
-/// Events that a summary is made of; all others are passed over unread.
-const TELLING: [&str; 7] = ["host", "run", "sample", "space", "proof", "leave", "end"];
 
 /// A recording in short.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,7 +39,9 @@ pub struct Summary {
     /// When its last event happened.
     pub length: Nanos,
     /// How it ended; absent where the file was cut or is still being written.
-    pub end: Option<crate::event::End>,
+    pub end: Option<End>,
+    /// Leftovers that may still be on a host: no event tells that they were taken away.
+    pub still_out: usize,
     /// Whether a session writes it at this moment.
     pub in_use: bool,
     /// Why not all of it could be read.
@@ -206,15 +206,16 @@ impl Summary {
             }))) => header,
             Ok(_) => return,
             Err(why) => {
-                let why = why.to_string();
-                let short = why
-                    .strip_prefix(name.as_str())
-                    .map_or(why.as_str(), str::trim_start);
-                self.trouble = Some(short.to_owned());
+                self.trouble = Some(match why {
+                    ReadError::Io { why, .. } => format!("it cannot be read: {why}"),
+                    ReadError::NoHeader { why, .. } => format!("no recording: {why}"),
+                    ReadError::Version { found, .. } => format!("its format is {found}"),
+                    ReadError::Broken { line, why, .. } => format!("line {line} is broken: {why}"),
+                });
                 return;
             }
         };
-        let later = crate::event::is_later(&header.format);
+        let later = is_later(&header.format);
         let mut told = Told::new(self, &header);
         if let Err(why) = std::io::Seek::rewind(&mut &file)
             .map_err(|why| why.to_string())
@@ -246,242 +247,6 @@ pub(super) fn is_locked(file: &File) -> bool {
         Err(TryLockError::WouldBlock) => true,
         Err(TryLockError::Error(_)) => false,
     }
-}
-
-/// A summary that is being made.
-struct Told<'a> {
-    summary: &'a mut Summary,
-    bounds: BTreeMap<BindingId, Arc<BoundSummary>>,
-    index: BTreeMap<RunId, usize>,
-    started: BTreeMap<RunId, Nanos>,
-    /// Names of each run's copies.
-    copies: BTreeMap<RunId, Vec<String>>,
-    /// Bytes that were read of something, by run and name: logical, stored.
-    read: BTreeMap<(RunId, String), CopyBytes>,
-}
-
-impl<'a> Told<'a> {
-    fn new(summary: &'a mut Summary, header: &Header) -> Self {
-        summary.started = Some(header.started);
-        summary.program.clone_from(&header.program);
-        summary.origin = Some(header.origin);
-        let mut told = Self {
-            summary,
-            bounds: BTreeMap::new(),
-            index: BTreeMap::new(),
-            started: BTreeMap::new(),
-            copies: BTreeMap::new(),
-            read: BTreeMap::new(),
-        };
-        for (name, facts) in &header.facts {
-            told.host(name, Some(facts));
-        }
-        for binding in &header.plan.bindings {
-            for host in binding.roles.values() {
-                told.host(host, None);
-            }
-            if !told.summary.methods.contains(&binding.method) {
-                told.summary.methods.push(binding.method.clone());
-            }
-            let bound = BoundSummary {
-                binding: binding.id.clone(),
-                method: binding.method.clone(),
-                host: binding.host().to_owned(),
-                roles: binding.roles.clone(),
-                subject: binding.subject.clone(),
-                settings: binding.settings.clone(),
-                labels: binding.labels.clone(),
-            };
-            told.bounds.insert(binding.id.clone(), Arc::new(bound));
-        }
-        for planned in &header.plan.runs {
-            told.run(&planned.run, Some(&planned.binding)).rep = planned.rep;
-        }
-        told
-    }
-
-    fn rest(&mut self, file: impl Read, later: bool) -> Result<(), String> {
-        let mut lines = Lines::new(file);
-        let parse = if later { parse_later_line } else { parse_line };
-        let mut most = MOST_HEADER;
-        loop {
-            let line = lines.next(most).map_err(|why| why.to_string())?;
-            let at = lines.number;
-            most = MOST_LINE;
-            match line {
-                Line::End => return Ok(()),
-                Line::TooLong => return Err(format!("line {at} is too long")),
-                Line::Whole | Line::Last => {}
-            }
-            let glance = glance(&lines.bytes);
-            if let Some((t, name)) = glance
-                && !TELLING.contains(&name)
-            {
-                self.summary.length = self.summary.length.max(t);
-                continue;
-            }
-            let event = std::str::from_utf8(&lines.bytes)
-                .map_err(|why| why.to_string())
-                .and_then(|text| parse(text).map_err(|why| why.to_string()));
-            match event {
-                Ok(event) => self.event(event),
-                // The end of the file tells that it was cut.
-                Err(_) if line == Line::Last => return Ok(()),
-                Err(why) => return Err(format!("line {at} is broken: {why}")),
-            }
-        }
-    }
-
-    fn event(&mut self, event: Event) {
-        self.summary.length = self.summary.length.max(event.t);
-        match event.what {
-            What::Host(change) => self.host(&change.host, change.facts.as_ref()),
-            What::Run(change) => self.change(event.t, change),
-            What::Leave(Leave {
-                state: LeaveState::Intended(intended),
-                ..
-            }) if intended.kind == LeaveKind::Copy => {
-                let names = self.copies.entry(intended.run).or_default();
-                if !names.contains(&intended.name) {
-                    names.push(intended.name);
-                }
-            }
-            What::Space(space) => {
-                let read = self.read.entry((space.run, space.name)).or_default();
-                read.logical = space.logical.or(read.logical);
-                read.stored = space.stored.or(read.stored);
-            }
-            // A figure that the tool told of its archive; what was read on the host goes before.
-            What::Sample(sample) if sample.unit == "B" && sample.value >= 0.0 => {
-                let read = self.read.entry((sample.run, sample.name)).or_default();
-                read.stored = read.stored.or(Some(Bytes(sample.value as u64)));
-            }
-            What::Proof(proof) if proof.of == "restored" => {
-                let run = self.run(&proof.run, None);
-                run.subject_bytes = proof.bytes.or(run.subject_bytes);
-                if proof.verdict {
-                    run.proved += 1;
-                } else {
-                    run.disproved += 1;
-                }
-            }
-            What::End(end) => self.summary.end = Some(end),
-            _ => {}
-        }
-    }
-
-    fn change(&mut self, t: Nanos, change: RunChange) {
-        match change.state {
-            RunState::Queued => {
-                self.run(&change.run, None);
-            }
-            RunState::Started {
-                binding,
-                rep,
-                series,
-                labels,
-                ..
-            } => {
-                let run = self.run(&change.run, Some(&binding));
-                run.rep = rep;
-                run.series = series;
-                run.labels = labels;
-                if run.stage == RunStage::Queued {
-                    run.stage = RunStage::Running;
-                }
-                self.started.insert(change.run, t);
-            }
-            RunState::Ended { end, cause } => {
-                let started = self.started.get(&change.run).copied();
-                let run = self.run(&change.run, None);
-                run.stage = RunStage::Ended(end, cause);
-                run.seconds = started.map(|started| t.since(started).as_secs_f64());
-            }
-        }
-    }
-
-    fn run(&mut self, id: &RunId, binding: Option<&BindingId>) -> &mut RunSummary {
-        let runs = &mut self.summary.runs;
-        let at = *self.index.entry(id.clone()).or_insert_with(|| {
-            runs.push(RunSummary {
-                run: id.clone(),
-                bound: Arc::default(),
-                rep: 0,
-                series: String::new(),
-                labels: Labels::new(),
-                stage: RunStage::Queued,
-                seconds: None,
-                copies: CopyBytes::default(),
-                subject_bytes: None,
-                proved: 0,
-                disproved: 0,
-            });
-            runs.len() - 1
-        });
-        #[expect(
-            clippy::indexing_slicing,
-            reason = "the index is of this list, which only grows"
-        )]
-        let run = &mut runs[at];
-        if let Some(bound) = binding.and_then(|binding| self.bounds.get(binding)) {
-            run.bound = Arc::clone(bound);
-        }
-        run
-    }
-
-    fn host(&mut self, name: &str, facts: Option<&crate::event::Facts>) {
-        let hosts = &mut self.summary.hosts;
-        if !hosts.iter().any(|host| host.name == name) {
-            hosts.push(HostSummary {
-                name: name.to_owned(),
-                ..HostSummary::default()
-            });
-        }
-        let known = hosts.iter_mut().find(|host| host.name == name);
-        if let (Some(host), Some(facts)) = (known, facts) {
-            host.system.clone_from(&facts.system);
-            host.machine.clone_from(&facts.machine);
-        }
-    }
-
-    fn finish(self) {
-        for run in &mut self.summary.runs {
-            let names = self.copies.get(&run.run);
-            for name in names.into_iter().flatten() {
-                let Some(read) = self.read.get(&(run.run.clone(), name.clone())) else {
-                    continue;
-                };
-                run.copies.logical = sum(run.copies.logical, read.logical);
-                run.copies.stored = sum(run.copies.stored, read.stored);
-            }
-        }
-    }
-}
-
-fn sum(one: Option<Bytes>, other: Option<Bytes>) -> Option<Bytes> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(Bytes(one.0.saturating_add(other.0))),
-        (one, other) => one.or(other),
-    }
-}
-
-/// Time and name of the event in a line that begins as this program writes it. Of any other line
-/// nothing is said: it has to be read.
-pub(super) fn glance(line: &[u8]) -> Option<(Nanos, &str)> {
-    let rest = line.strip_prefix(b"{\"seq\":")?;
-    let (_, rest) = number(rest)?;
-    let rest = rest.strip_prefix(b",\"t\":")?;
-    let (t, rest) = number(rest)?;
-    let rest = rest.strip_prefix(b",\"ev\":\"")?;
-    let end = memchr::memchr(b'"', rest.get(..rest.len().min(32))?)?;
-    Some((Nanos(t), std::str::from_utf8(rest.get(..end)?).ok()?))
-}
-
-fn number(text: &[u8]) -> Option<(u64, &[u8])> {
-    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (digits, rest) = text.split_at_checked(digits)?;
-    let number = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    Some((number, rest))
 }
 
 #[cfg(test)]

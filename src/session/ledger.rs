@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use rpds::VectorSync;
+
 use crate::event::{Intended, Leave, LeaveId, LeaveState, Nanos};
 
 /// What was left, in the order in which it was made.
 #[derive(Debug, Default, Clone)]
 pub struct Ledger {
     /// In the order in which they were intended.
-    pub entries: Vec<Left>,
+    pub entries: VectorSync<Left>,
     early: BTreeMap<LeaveId, LeaveState>,
 }
 
@@ -45,25 +47,26 @@ impl Ledger {
     pub fn apply(&mut self, t: Nanos, leave: &Leave) {
         if let LeaveState::Intended(intended) = &leave.state {
             if !self.entries.iter().any(|left| left.leave == leave.leave) {
-                let state = self.early.remove(&leave.leave);
-                self.entries.push(Left {
+                let mut left = Left {
                     leave: leave.leave.clone(),
                     at: t,
                     intended: intended.clone(),
                     found: None,
                     state: LeftState::Intended,
-                });
-                if let (Some(state), Some(left)) = (state, self.entries.last_mut()) {
+                };
+                if let Some(state) = self.early.remove(&leave.leave) {
                     left.advance(&state);
                 }
+                self.entries.push_back_mut(left);
             }
             return;
         }
-        match self
+        let known = self
             .entries
-            .iter_mut()
-            .find(|left| left.leave == leave.leave)
-        {
+            .iter()
+            .position(|left| left.leave == leave.leave)
+            .and_then(|at| self.entries.get_mut(at));
+        match known {
             Some(left) => left.advance(&leave.state),
             None => {
                 self.early.insert(leave.leave.clone(), leave.state.clone());

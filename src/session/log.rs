@@ -3,8 +3,9 @@
 mod pages;
 mod screen;
 
-use std::collections::BTreeMap;
 use std::fmt;
+
+use rpds::RedBlackTreeMapSync;
 
 use crate::event::{Bytes, Gap, LogChunk, Nanos, StepId, Stream};
 use pages::Pages;
@@ -26,14 +27,18 @@ const SMALL: usize = 16 << 10;
 ///
 /// A line that is still being written stands at the end of its step; there is at most one a
 /// stream.
+#[derive(Clone)]
 pub struct LogStore {
-    steps: BTreeMap<StepId, Step>,
+    steps: RedBlackTreeMapSync<StepId, Step>,
     bytes: usize,
     most: usize,
     /// Steps that came so far: the age of one.
     born: u64,
+    /// Bytes that were taken so far, also by what is dropped since.
+    taken: usize,
 }
 
+#[derive(Clone)]
 struct Step {
     pages: Pages,
     out: Lines,
@@ -66,10 +71,11 @@ impl LogStore {
     #[must_use]
     pub fn with_most(bytes: usize) -> Self {
         Self {
-            steps: BTreeMap::new(),
+            steps: RedBlackTreeMapSync::default(),
             bytes: 0,
             most: bytes.saturating_sub(WORST),
             born: 0,
+            taken: 0,
         }
     }
 
@@ -135,15 +141,23 @@ impl LogStore {
         self.bytes
     }
 
+    /// Bytes that it took so far, with those of lines that were dropped since: what a clone from
+    /// before and one from now keep between them.
+    #[must_use]
+    pub fn taken(&self) -> usize {
+        self.taken
+    }
+
     fn change(&mut self, id: &StepId, change: impl FnOnce(&mut Step)) {
         if !self.steps.contains_key(id) {
             self.born += 1;
-            self.steps.insert(id.clone(), Step::new(self.born));
+            self.steps.insert_mut(id.clone(), Step::new(self.born));
         }
         if let Some(step) = self.steps.get_mut(id) {
             change(step);
             let now = step.bytes() + id.as_str().len();
             self.bytes = self.bytes - step.counted + now;
+            self.taken += now.saturating_sub(step.counted);
             step.counted = now;
         }
         if self.bytes > self.most {
@@ -161,17 +175,18 @@ impl LogStore {
             let (biggest, second) = sizes.fold((first, 0), |(biggest, second), size| {
                 (biggest.max(size), second.max(size.min(biggest)))
             });
-            let Some((id, step)) = self
-                .steps
-                .iter_mut()
-                .find(|(_, step)| step.counted == biggest)
+            let found = self.steps.iter().find(|(_, step)| step.counted == biggest);
+            let Some((id, has_pages)) = found.map(|(id, step)| (id.clone(), step.pages.len() > 0))
             else {
                 return;
             };
-            if biggest < SMALL || step.pages.len() == 0 {
+            if biggest < SMALL || !has_pages {
                 self.forget_oldest();
                 continue;
             }
+            let Some(step) = self.steps.get_mut(&id) else {
+                return;
+            };
             while self.bytes > self.most && step.counted >= second && step.pages.len() > 0 {
                 step.dropped += step.pages.drop_first() as u64;
                 let now = step.bytes() + id.as_str().len();
@@ -186,7 +201,16 @@ impl LogStore {
         ages.sort_unstable();
         let gone = (ages.len() / 4).max(1);
         let young = ages.get(gone).copied().unwrap_or(u64::MAX);
-        self.steps.retain(|_, step| step.born >= young);
+        let old = |step: &Step| step.born < young;
+        let gone: Vec<StepId> = self
+            .steps
+            .iter()
+            .filter(|(_, step)| old(step))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in &gone {
+            self.steps.remove_mut(id);
+        }
         self.bytes = self.steps.values().map(|step| step.counted).sum();
     }
 }

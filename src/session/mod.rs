@@ -4,6 +4,7 @@
 
 mod ledger;
 mod log;
+mod pace;
 mod pools;
 mod remarks;
 mod series;
@@ -15,16 +16,21 @@ mod verdict;
 mod view;
 mod warnings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rpds::{RedBlackTreeMapSync, VectorSync};
 
 use crate::event::{
     Act, ActKind, Ask, Binding, BindingId, End, Event, Header, HostChange, Labels, Lock, Nanos,
-    Note, PlannedCommand, Progress, Proof, Published, RunId, RunState, Sample, Space, StepId,
-    StepState, What,
+    Note, PlannedCommand, PlannedStep, Progress, Proof, Published, RunId, RunState, Sample, Space,
+    StepId, StepState, What,
 };
 
 pub use ledger::{Ledger, Left, LeftState};
 pub use log::{Lines, LogLine, LogStore, MOST_BYTES};
+pub use pace::Pace;
 pub use pools::{PoolView, Pools};
 pub use series::{Counts, Series, median, range_holds_median};
 pub use tally::{Outcome, Row, Tally, TimeColumn, space_figures};
@@ -33,38 +39,41 @@ pub use verdict::{Says, Verdict, compare, compare_machines, place_name};
 pub use view::{HostView, RunStage, RunView, StepView};
 
 /// What is known so far.
-#[derive(Debug, Default)]
+///
+/// A clone costs next to nothing, whatever it holds: it shares all that does not change any more,
+/// so that a player can keep many moments of a session.
+#[derive(Debug, Default, Clone)]
 pub struct Session {
     /// The header, once it came.
-    pub header: Option<Header>,
+    pub header: Option<Arc<Header>>,
     /// Hosts by name.
-    pub hosts: BTreeMap<String, HostView>,
+    pub hosts: RedBlackTreeMapSync<String, HostView>,
     /// Runs, in their order.
-    pub runs: Vec<RunView>,
+    pub runs: VectorSync<RunView>,
     /// Every step's output.
     pub log: LogStore,
     /// Measured values, as they came.
-    pub samples: Vec<Sample>,
+    pub samples: VectorSync<Sample>,
     /// Byte figures, as they came.
-    pub spaces: Vec<Space>,
+    pub spaces: VectorSync<Space>,
     /// How full the pools were and are.
     pub pools: Pools,
     /// Proofs, as they came.
-    pub proofs: Vec<Proof>,
+    pub proofs: VectorSync<Proof>,
     /// Figures that a publication prints without values.
-    pub published: Vec<Published>,
+    pub published: VectorSync<Published>,
     /// What was left where.
     pub ledger: Ledger,
     /// Notes, with when they came; of more than 10 000 only how many ([`Session::notes_left_out`]).
-    pub notes: Vec<(Nanos, Note)>,
+    pub notes: VectorSync<(Nanos, Note)>,
     /// Notes that came after so many that no more are kept.
     pub notes_left_out: u64,
     /// What the operator did, with when.
-    pub acts: Vec<(Nanos, Act)>,
+    pub acts: VectorSync<(Nanos, Act)>,
     /// Questions that wait for an answer.
     pub asks: Vec<Ask>,
     /// Locks, as they came.
-    pub locks: Vec<Lock>,
+    pub locks: VectorSync<Lock>,
     /// How it ended; absent while it goes on, or where the recording was cut.
     pub end: Option<End>,
     /// When the last event happened.
@@ -78,9 +87,11 @@ pub struct Session {
     /// The highest number of an event, plus one: so many there should be.
     pub due: u64,
     /// Which run and which of its steps each step is.
-    index: BTreeMap<StepId, (usize, usize)>,
+    index: RedBlackTreeMapSync<StepId, (usize, usize)>,
     /// Which run each id is.
-    by_run: BTreeMap<RunId, usize>,
+    by_run: RedBlackTreeMapSync<RunId, usize>,
+    /// Which runs of each binding ended well.
+    good: BTreeMap<BindingId, BTreeSet<usize>>,
 }
 
 /// A tool can be made to warn without end; memory has one.
@@ -107,12 +118,12 @@ impl Session {
                     self.asks.push(ask.clone());
                 }
             }
-            What::Act(act) => self.acts.push((t, act.clone())),
-            What::Lock(lock) => self.locks.push(lock.clone()),
+            What::Act(act) => self.acts.push_back_mut((t, act.clone())),
+            What::Lock(lock) => self.locks.push_back_mut(lock.clone()),
             What::Run(change) => self.run(t, &change.run, &change.state),
             What::Step(change) => self.step(t, &change.step, &change.state),
             What::Log(chunk) => {
-                self.with_step(&chunk.step, |step| step.last_output = Some(t));
+                self.with_step(&chunk.step, |step| step.heard(t));
                 self.log.push(t, chunk);
             }
             What::Gap(gap) => self.log.gap(t, gap),
@@ -123,15 +134,15 @@ impl Session {
                 }
             }),
             What::Value(_) => {}
-            What::Sample(sample) => self.samples.push(sample.clone()),
-            What::Space(space) => self.spaces.push(space.clone()),
+            What::Sample(sample) => self.samples.push_back_mut(sample.clone()),
+            What::Space(space) => self.spaces.push_back_mut(space.clone()),
             What::Pool(pool) => self.pools.apply(t, pool),
-            What::Proof(proof) => self.proofs.push(proof.clone()),
-            What::Published(figure) => self.published.push(figure.clone()),
+            What::Proof(proof) => self.proofs.push_back_mut(proof.clone()),
+            What::Published(figure) => self.published.push_back_mut(figure.clone()),
             What::Leave(leave) => self.ledger.apply(t, leave),
             What::Note(note) => {
                 if self.notes.len() < MOST_NOTES {
-                    self.notes.push((t, note.clone()));
+                    self.notes.push_back_mut((t, note.clone()));
                 } else {
                     self.notes_left_out += 1;
                 }
@@ -150,7 +161,7 @@ impl Session {
 
     fn header(&mut self, header: &Header) {
         for (name, facts) in &header.facts {
-            self.hosts.entry(name.clone()).or_default().facts = Some(facts.clone());
+            self.host_entry(name, |view| view.facts = Some(facts.clone()));
         }
         for planned in &header.plan.runs {
             if let Some((_, view)) = self.run_entry(&planned.run) {
@@ -158,24 +169,34 @@ impl Session {
                 view.rep = planned.rep;
             }
         }
-        self.header = Some(header.clone());
+        self.header = Some(Arc::new(header.clone()));
     }
 
     fn host(&mut self, t: Nanos, change: &HostChange) {
-        let view = self.hosts.entry(change.host.clone()).or_default();
-        if let Some(facts) = &change.facts {
-            view.facts = Some(facts.clone());
+        self.host_entry(&change.host, |view| {
+            if let Some(facts) = &change.facts {
+                view.facts = Some(facts.clone());
+            }
+            view.change = Some(change.clone());
+            view.at = t;
+        });
+    }
+
+    fn host_entry(&mut self, name: &str, change: impl FnOnce(&mut HostView)) {
+        if !self.hosts.contains_key(name) {
+            self.hosts.insert_mut(name.to_owned(), HostView::default());
         }
-        view.change = Some(change.clone());
-        view.at = t;
+        if let Some(view) = self.hosts.get_mut(name) {
+            change(view);
+        }
     }
 
     fn run_entry(&mut self, run: &RunId) -> Option<(usize, &mut RunView)> {
         let at = if let Some(at) = self.by_run.get(run) {
             *at
         } else {
-            self.by_run.insert(run.clone(), self.runs.len());
-            self.runs.push(RunView {
+            self.by_run.insert_mut(run.clone(), self.runs.len());
+            self.runs.push_back_mut(RunView {
                 run: run.clone(),
                 binding: BindingId::default(),
                 rep: 0,
@@ -185,7 +206,7 @@ impl Session {
                 state: RunStage::Queued,
                 started: None,
                 ended: None,
-                steps: Vec::new(),
+                steps: VectorSync::default(),
             });
             self.runs.len() - 1
         };
@@ -193,7 +214,7 @@ impl Session {
     }
 
     fn run(&mut self, t: Nanos, run: &RunId, state: &RunState) {
-        let Some((_, view)) = self.run_entry(run) else {
+        let Some((at, view)) = self.run_entry(run) else {
             return;
         };
         match state {
@@ -220,6 +241,10 @@ impl Session {
                 view.ended = Some(t);
             }
         }
+        if matches!(view.state, RunStage::Ended(end, _) if end.is_good()) {
+            let binding = view.binding.clone();
+            self.good.entry(binding).or_default().insert(at);
+        }
     }
 
     fn step(&mut self, t: Nanos, id: &StepId, state: &StepState) {
@@ -229,6 +254,8 @@ impl Session {
             StepState::Ended(end) => self.with_step(id, |step| {
                 step.end = Some(end.clone());
                 step.ended = Some(t);
+                step.quiet = step.quiet.max(step.silent(t));
+                step.pace.over();
             }),
         }
     }
@@ -241,7 +268,7 @@ impl Session {
             return;
         };
         let place = (at, run.steps.len());
-        run.steps.push(StepView {
+        run.steps.push_back_mut(StepView {
             step: id.clone(),
             planned: planned.clone(),
             started: None,
@@ -249,25 +276,18 @@ impl Session {
             ended: None,
             progress: None,
             highest: 0.0,
-            rate: Vec::new(),
+            pace: Pace::default(),
             marks: Vec::new(),
             last_output: None,
+            quiet: Duration::ZERO,
         });
-        self.index.insert(id.clone(), place);
+        self.index.insert_mut(id.clone(), place);
     }
 
     fn progress(&mut self, t: Nanos, progress: &Progress) {
         self.with_step(&progress.step, |step| {
             if let Some(done) = progress.done {
-                step.rate.push((t, done.0));
-                if step.rate.len() > 256 {
-                    // Every second one, and the newest.
-                    let mut at = 0;
-                    step.rate.retain(|_| {
-                        at += 1;
-                        at % 2 == 1
-                    });
-                }
+                step.pace.push(t, done.0);
             }
             let mut next = progress.clone();
             next.percent = next.percent.filter(|percent| percent.is_finite());
@@ -314,6 +334,15 @@ impl Session {
             .or_else(|| Some(&self.step_view(note.step.as_ref()?)?.planned.run))
     }
 
+    /// The runs of a binding that ended well, in their order.
+    #[must_use]
+    pub fn good_runs(&self, binding: &BindingId) -> impl DoubleEndedIterator<Item = &RunView> {
+        let is_good =
+            |run: &&RunView| matches!(run.state, RunStage::Ended(end, _) if end.is_good());
+        let all = self.good.get(binding).into_iter().flatten();
+        all.filter_map(|at| self.runs.get(*at)).filter(is_good)
+    }
+
     /// The runs that go on, the one that began first in front.
     #[must_use]
     pub fn current_runs(&self) -> Vec<&RunView> {
@@ -343,6 +372,22 @@ impl Session {
             .bindings
             .iter()
             .find(|binding| binding.id == *id)
+    }
+
+    /// Steps of a run that the plan knows and that have not been told of yet.
+    #[must_use]
+    pub fn to_come(&self, run: &RunView) -> &[PlannedStep] {
+        let Some(binding) = self.binding(&run.binding) else {
+            return &[];
+        };
+        let mut rest = binding.steps.as_slice();
+        for step in &run.steps {
+            let name = &step.planned.name;
+            if let Some(at) = rest.iter().position(|other| other.name == *name) {
+                rest = rest.get(at + 1..).unwrap_or_default();
+            }
+        }
+        rest
     }
 
     /// Whether it is paused after the run that goes on.

@@ -226,6 +226,7 @@ impl Story {
                 timed: true,
                 destroys: None,
                 background: false,
+                shows: None,
                 labels: Labels::new(),
             }),
         })));

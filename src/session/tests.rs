@@ -198,33 +198,6 @@ fn a_step_that_ended_may_be_at_100() {
 }
 
 #[test]
-fn the_newest_rate_survives_the_thinning() {
-    let mut story = Story::new();
-    let a = story.binding("a", "h1");
-    let run = story.run(&a, "full");
-    let step = story.step(&run, "restore", Phase::Restore);
-    for done in 0..1000 {
-        story.tell(What::Progress(Progress {
-            step: step.clone(),
-            kind: ProgressKind::Exact,
-            percent: None,
-            done: Some(Bytes(done)),
-            total: None,
-            says: None,
-        }));
-        let session_end = story.told.len();
-        if done == 256 || done == 999 {
-            let session = story.session();
-            let rate = &session.step_view(&step).unwrap().rate;
-            assert_eq!(rate.last().unwrap().1, done);
-            assert!(rate.len() <= 256);
-            assert_eq!(rate[0].1, 0);
-            assert!(session_end > 256);
-        }
-    }
-}
-
-#[test]
 fn a_flood_of_notes_and_marks_is_bounded() {
     let mut story = Story::new();
     let a = story.binding("a", "h1");

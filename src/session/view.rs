@@ -1,5 +1,10 @@
 //! What is known of a host, a run and a step.
 
+use std::time::Duration;
+
+use rpds::VectorSync;
+
+use super::Pace;
 use crate::event::{
     BindingId, EndState, Facts, HostChange, Labels, Mark, Nanos, PlannedCommand, Progress, RunId,
     StepEnd, StepId,
@@ -38,7 +43,7 @@ pub struct RunView {
     /// When it ended.
     pub ended: Option<Nanos>,
     /// Its steps, in the order in which they came.
-    pub steps: Vec<StepView>,
+    pub steps: VectorSync<StepView>,
 }
 
 /// Where a run stands.
@@ -69,10 +74,33 @@ pub struct StepView {
     pub progress: Option<Progress>,
     /// The highest percent so far, also while none can be told.
     pub highest: f64,
-    /// Bytes done over time, for a sparkline: (when, bytes), thinned to at most 256.
-    pub rate: Vec<(Nanos, u64)>,
+    /// Bytes done over time.
+    pub pace: Pace,
     /// Named moments.
     pub marks: Vec<Mark>,
     /// When its last output came.
     pub last_output: Option<Nanos>,
+    /// The longest time without output, once it was over.
+    pub quiet: Duration,
+}
+
+impl StepView {
+    /// Output came.
+    pub(super) fn heard(&mut self, t: Nanos) {
+        self.quiet = self.quiet.max(self.silent(t));
+        self.last_output = Some(t);
+    }
+
+    /// For how long nothing has been heard of it.
+    #[must_use]
+    pub fn silent(&self, now: Nanos) -> Duration {
+        let heard = self.last_output.or(self.started);
+        heard.map_or(Duration::ZERO, |heard| now.since(heard))
+    }
+
+    /// Whether it was started and has not ended.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.started.is_some() && self.end.is_none()
+    }
 }

@@ -15,7 +15,7 @@ use crate::session::Session;
 use super::input::Input;
 use super::keys::Keymap;
 use super::message::{Effect, Ended, Message, ReplayState};
-use super::model::{Model, is_active};
+use super::model::{Model, Screen, is_active};
 use super::offer::Offer;
 use super::signals::{Heard, Signals};
 use super::terminal::{Terminal, TuiError};
@@ -41,8 +41,10 @@ pub struct Feed {
     pub session: Arc<Mutex<Session>>,
     /// Told after each change.
     pub changes: watch::Receiver<u64>,
-    /// Where the replay stands, where it is one.
-    pub replay: Option<watch::Receiver<ReplayState>>,
+    /// Where the replay stands, while a recording is shown; absent where none ever will be.
+    pub replay: Option<watch::Receiver<Option<ReplayState>>>,
+    /// Whether it begins with the list of recordings.
+    pub list: bool,
 }
 
 impl Feed {
@@ -53,21 +55,29 @@ impl Feed {
             session,
             changes,
             replay: None,
+            list: false,
         }
     }
 
-    /// Of a player that does the same from a recording.
+    /// The same, where a player may do it from a recording, too.
     #[must_use]
     pub fn replay(
         session: Arc<Mutex<Session>>,
         changes: watch::Receiver<u64>,
-        replay: watch::Receiver<ReplayState>,
+        replay: watch::Receiver<Option<ReplayState>>,
     ) -> Self {
         Self {
             session,
             changes,
             replay: Some(replay),
+            list: false,
         }
+    }
+
+    /// The same, which begins with the list of recordings.
+    #[must_use]
+    pub fn from_list(self) -> Self {
+        Self { list: true, ..self }
     }
 
     fn lock(&self) -> MutexGuard<'_, Session> {
@@ -141,7 +151,9 @@ pub async fn run(
     }
 }
 
-async fn replay_moves(replay: &mut Option<watch::Receiver<ReplayState>>) -> ReplayState {
+async fn replay_moves(
+    replay: &mut Option<watch::Receiver<Option<ReplayState>>>,
+) -> Option<ReplayState> {
     if let Some(state) = replay
         && state.changed().await.is_ok()
     {
@@ -283,6 +295,9 @@ impl<C: Canvas> Dashboard<C> {
         let mut model = Model::new(theme, canvas.size()?, zone);
         model.keys = keys;
         model.mouse = mouse;
+        if feed.list {
+            model.screen = Screen::Recordings;
+        }
         let now = Instant::now();
         let mut board = Self {
             canvas,
@@ -308,8 +323,8 @@ impl<C: Canvas> Dashboard<C> {
             .feed
             .replay
             .as_ref()
-            .map(|replay| replay.borrow().clone());
-        if let Some(state) = state {
+            .and_then(|replay| replay.borrow().clone());
+        if state.is_some() {
             board.replay(state);
         }
         board.changed();
@@ -346,14 +361,13 @@ impl<C: Canvas> Dashboard<C> {
         self.take(Message::Changed(self.clock.now()));
     }
 
-    fn replay(&mut self, state: ReplayState) {
-        let is_at_end = state.at >= state.length;
-        let speed = if state.paused || is_at_end {
-            0.0
-        } else {
-            state.speed
+    fn replay(&mut self, state: Option<ReplayState>) {
+        let Some(state) = state else {
+            self.take(Message::ReplayClosed);
+            self.changed();
+            return;
         };
-        self.clock.set(state.at, speed);
+        self.clock.set(state.at, state.pace);
         self.take(Message::Replay(state));
         self.take(Message::Tick(self.clock.now()));
     }
@@ -363,7 +377,8 @@ impl<C: Canvas> Dashboard<C> {
     }
 
     fn ticked(&mut self) {
-        self.tick = Instant::now() + TICK;
+        // A replay that goes fast is not seen to jump.
+        self.tick = Instant::now() + TICK.div_f64(self.clock.speed.clamp(1.0, 8.0));
         self.take(Message::Tick(self.clock.now()));
     }
 

@@ -1,13 +1,18 @@
 //! How long still, and how fast: from what this session has measured, never from a guess.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod earlier;
+mod speed;
+mod step;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use crate::event::{EndState, Nanos, Progress};
-use crate::session::{RunStage, RunView, Session, StepView, median};
+use crate::event::{BindingId, Nanos};
+use crate::session::{RunStage, RunView, Session, median};
 
-/// Rates are taken over this much of the latest progress.
-const WINDOW: Duration = Duration::from_secs(10);
+pub use earlier::{from_here, last_time, longest_quiet, marks_to_come, totals};
+pub use speed::{percent, rate, rates};
+pub use step::{How, StepLeft, stall, step_left};
 
 /// How long still, and how that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,32 +27,10 @@ pub struct Left {
 /// the same binding, each machine on its own. Nothing as long as one of them has none.
 #[must_use]
 pub fn session_left(session: &Session, now: Nanos) -> Option<Left> {
-    if session.end.is_some() {
-        return None;
-    }
-    // After a run that did not end well its machines begin no other.
-    let is_bad = |run: &&RunView| matches!(run.state, RunStage::Ended(end, _) if !end.is_good());
-    let bad = session.runs.iter().filter(is_bad);
-    let broken: BTreeSet<&str> = bad.flat_map(|run| machines(session, run)).collect();
-    // Seconds until each machine has nothing to do.
-    let mut busy: BTreeMap<&str, f64> = BTreeMap::new();
+    let (busy, earlier) = busy(session, now);
     let mut all = 0.0_f64;
-    let mut earlier = usize::MAX;
-    for run in &session.runs {
-        let machines = machines(session, run);
-        if matches!(run.state, RunStage::Ended(..)) || !machines.is_disjoint(&broken) {
-            continue;
-        }
-        let durations = durations(session, run);
-        earlier = earlier.min(durations.len());
-        let median = median(&durations)?;
-        let gone = run
-            .started
-            .map_or(0.0, |started| now.since(started).as_secs_f64());
-        let free = machines.iter().filter_map(|machine| busy.get(machine));
-        let end = free.copied().fold(0.0, f64::max) + (median - gone).max(0.0);
-        busy.extend(machines.into_iter().map(|machine| (machine, end)));
-        all = all.max(end);
+    for seconds in busy.values() {
+        all = all.max((*seconds)?);
     }
     let how = match earlier {
         usize::MAX => return None,
@@ -60,201 +43,116 @@ pub fn session_left(session: &Session, now: Nanos) -> Option<Left> {
     })
 }
 
-/// The machines that a run needs, by the name of a host on each.
-fn machines<'a>(session: &'a Session, run: &RunView) -> BTreeSet<&'a str> {
-    let told = |host: &str| {
-        let facts = session.hosts.get(host)?.facts.as_ref()?;
-        Some(facts.machine.as_str()).filter(|machine| !machine.is_empty())
-    };
-    let machine = |host: &'a String| {
-        let mine = told(host);
-        let same = |other: &&'a String| mine.is_some() && told(other) == mine;
-        session.hosts.keys().find(same).unwrap_or(host).as_str()
-    };
-    let binding = session.binding(&run.binding);
-    let hosts = binding
-        .into_iter()
-        .flat_map(|binding| binding.roles.values());
-    hosts.map(machine).collect()
-}
-
-/// Seconds that good runs of the same binding took, from start to end.
-fn durations(session: &Session, like: &RunView) -> Vec<f64> {
-    session
-        .runs
-        .iter()
-        .filter(|run| run.binding == like.binding && is_good(run))
-        .filter_map(|run| Some(run.ended?.since(run.started?).as_secs_f64()))
-        .collect()
-}
-
-fn is_good(run: &RunView) -> bool {
-    matches!(
-        run.state,
-        RunStage::Ended(EndState::Ok | EndState::Warnings, _)
-    )
-}
-
-/// What the same step took in the last good run of the same binding: seconds and resolution.
+/// How long each machine still has to do, by the name of a host on it; only those that have, and
+/// where that is known.
 #[must_use]
-pub fn last_time(session: &Session, run: &RunView, name: &str) -> Option<(f64, f64)> {
-    session
-        .runs
+pub fn machines_left(session: &Session, now: Nanos) -> BTreeMap<&str, Duration> {
+    let (busy, _) = busy(session, now);
+    let known = |(machine, seconds): (_, Option<f64>)| {
+        Some((machine, Duration::try_from_secs_f64(seconds?).ok()?))
+    };
+    busy.into_iter().filter_map(known).collect()
+}
+
+/// Seconds until each machine has nothing to do, where that is known; and how many earlier runs
+/// each of the figures behind it is made of at least.
+fn busy(session: &Session, now: Nanos) -> (BTreeMap<&str, Option<f64>>, usize) {
+    let mut busy: BTreeMap<&str, Option<f64>> = BTreeMap::new();
+    let mut earlier = usize::MAX;
+    if session.end.is_some() {
+        return (busy, earlier);
+    }
+    let names = machines(session);
+    let bindings = session
+        .header
         .iter()
-        .rev()
-        .filter(|other| other.run != run.run && other.binding == run.binding && is_good(other))
-        .flat_map(|other| other.steps.iter())
-        .filter(|step| step.planned.name == name)
-        .find_map(|step| {
-            let end = step.end.as_ref()?;
-            Some((end.seconds?, end.resolution))
+        .flat_map(|header| &header.plan.bindings);
+    let needs: HashMap<&BindingId, BTreeSet<&str>> = bindings
+        .map(|binding| {
+            let hosts = binding.roles.values().map(String::as_str);
+            let machines = hosts.map(|host| names.get(host).copied().unwrap_or(host));
+            (&binding.id, machines.collect())
         })
-}
-
-/// For how long a step has told of no more bytes, where that is longer than rates are taken over.
-#[must_use]
-pub fn stalled(step: &StepView, now: Nanos) -> Option<Duration> {
-    let (last, _) = *step.rate.last()?;
-    let silent = now.since(last);
-    (silent > WINDOW).then_some(silent)
-}
-
-/// Bytes a second, over the last seconds of progress; none where that is long ago.
-#[must_use]
-pub fn rate(step: &StepView, now: Nanos) -> Option<f64> {
-    if stalled(step, now).is_some() {
-        return None;
+        .collect();
+    let none = BTreeSet::new();
+    let machines = |run: &RunView| needs.get(&run.binding).unwrap_or(&none);
+    // After a run that did not end well its machines begin no other.
+    let is_bad = |run: &&RunView| matches!(run.state, RunStage::Ended(end, _) if !end.is_good());
+    let bad = session.runs.iter().filter(is_bad);
+    let broken: BTreeSet<&str> = bad.flat_map(machines).copied().collect();
+    for run in &session.runs {
+        let machines = machines(run);
+        if matches!(run.state, RunStage::Ended(..)) || !machines.is_disjoint(&broken) {
+            continue;
+        }
+        let durations = earlier::durations(session, run);
+        if !durations.is_empty() {
+            earlier = earlier.min(durations.len());
+        }
+        let rest = median(&durations).map(|median| rest(session, run, median, now));
+        let free = |machine: &&str| busy.get(*machine).copied().unwrap_or(Some(0.0));
+        let free = machines.iter().map(free);
+        let begin = free.reduce(|a, b| Some(a?.max(b?))).flatten();
+        let end = begin.or(machines.is_empty().then_some(0.0)).zip(rest);
+        let end = end.map(|(begin, rest)| begin + rest);
+        busy.extend(machines.iter().map(|machine| (*machine, end)));
     }
-    let (end, done) = *step.rate.last()?;
-    let (start, before) = step
-        .rate
+    (busy, earlier)
+}
+
+/// What a run still takes: of one that goes on the rest of its step and the steps that follow, as
+/// far as that is known.
+fn rest(session: &Session, run: &RunView, median: f64, now: Nanos) -> f64 {
+    let Some(started) = run.started else {
+        return median;
+    };
+    let going = run
+        .steps
         .iter()
         .rev()
-        .skip(1)
-        .take_while(|(at, _)| end.since(*at) <= WINDOW)
-        .last()
-        .or_else(|| step.rate.iter().rev().nth(1))?;
-    let seconds = end.since(*start).as_secs_f64();
-    (seconds > 0.0).then(|| done.saturating_sub(*before) as f64 / seconds)
+        .find(|step| step.goes_on() && !step.planned.background);
+    let left = going.and_then(|going| {
+        let here = step_left(session, run, going, now)?.time.as_secs_f64();
+        let later = session.to_come(run).iter();
+        let later: Option<Vec<f64>> = later
+            .map(|step| median_of(session, run, &step.name))
+            .collect();
+        Some(here + later?.iter().sum::<f64>())
+    });
+    left.unwrap_or_else(|| (median - now.since(started).as_secs_f64()).max(0.0))
 }
 
-/// How long a step still takes: its rest at its latest rate.
-#[must_use]
-pub fn step_left(step: &StepView, now: Nanos) -> Option<Duration> {
-    let progress = step.progress.as_ref()?;
-    let rest = progress.total?.0.checked_sub(progress.done?.0)?;
-    let rate = rate(step, now).filter(|rate| *rate > 0.0)?;
-    let (last, _) = *step.rate.last()?;
-    let left = Duration::try_from_secs_f64(rest as f64 / rate).ok()?;
-    Some(left.saturating_sub(now.since(last)))
+fn median_of(session: &Session, run: &RunView, name: &str) -> Option<f64> {
+    let all = earlier::steps(session, run, name);
+    let seconds: Vec<f64> = all.into_iter().filter_map(earlier::took).collect();
+    median(&seconds)
 }
 
-/// How far a step is, in percent: what its tool said, else its share of the bytes. Nothing where
-/// more is done than there was to do: the total was wrong then.
+/// The machine of each host, by the name of a host on it: hosts may be several names of one.
 #[must_use]
-pub fn percent(progress: &Progress) -> Option<f64> {
-    if let (Some(done), Some(total)) = (progress.done, progress.total)
-        && done > total
-    {
-        return None;
-    }
-    progress.percent.or_else(|| {
-        let total = progress.total.filter(|total| total.0 > 0)?;
-        Some(progress.done?.0 as f64 / total.0 as f64 * 100.0)
-    })
-}
-
-/// Rates in `slots` equal parts of the time that a step's progress covers.
-#[must_use]
-pub fn rates(step: &StepView, slots: usize) -> Vec<f64> {
-    let (Some((start, _)), Some((end, _))) = (step.rate.first(), step.rate.last()) else {
-        return Vec::new();
-    };
-    let span = end.since(*start).as_secs_f64();
-    if slots == 0 || span <= 0.0 {
-        return Vec::new();
-    }
-    let slots = slots.min(step.rate.len().saturating_sub(1));
-    let width = span / slots as f64;
-    let done_at = |seconds: f64| {
-        // Between two readings the rate is taken as even.
-        let after = step
-            .rate
-            .iter()
-            .position(|(at, _)| at.since(*start).as_secs_f64() >= seconds);
-        let at = after.unwrap_or(step.rate.len().saturating_sub(1));
-        let (t1, b1) = step.rate.get(at).copied().unwrap_or_default();
-        let (t0, b0) = step
-            .rate
-            .get(at.saturating_sub(1))
-            .copied()
-            .unwrap_or((t1, b1));
-        let (x0, x1) = (
-            t0.since(*start).as_secs_f64(),
-            t1.since(*start).as_secs_f64(),
-        );
-        let share = if x1 > x0 {
-            ((seconds - x0) / (x1 - x0)).clamp(0.0, 1.0)
-        } else {
-            1.0
+pub fn machines(session: &Session) -> HashMap<&str, &str> {
+    let mut first: HashMap<&str, &str> = HashMap::new();
+    let mut all = HashMap::new();
+    for (name, host) in &session.hosts {
+        let told = host.facts.as_ref().map(|facts| facts.machine.as_str());
+        let machine = match told.filter(|machine| !machine.is_empty()) {
+            Some(machine) => *first.entry(machine).or_insert(name),
+            None => name,
         };
-        b0 as f64 + share * (b1 as f64 - b0 as f64)
-    };
-    (0..slots)
-        .map(|slot| {
-            let from = done_at(width * slot as f64);
-            let to = done_at(width * (slot + 1) as f64);
-            ((to - from) / width).max(0.0)
-        })
-        .collect()
+        all.insert(name.as_str(), machine);
+    }
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Bytes, Phase, PlannedCommand, PlannedRun, ProgressKind};
+    use crate::event::{EndState, PlannedRun};
     use crate::session::story::Story;
-
-    fn step(rate: &[(u64, u64)]) -> StepView {
-        let last = rate.last().map(|(_, done)| Bytes(*done));
-        StepView {
-            step: "s".into(),
-            planned: PlannedCommand {
-                run: "r".into(),
-                name: "restore".into(),
-                phase: Phase::Restore,
-                host: "local".into(),
-                action: "run".into(),
-                command: "true".into(),
-                timed: true,
-                destroys: None,
-                background: false,
-                labels: crate::event::Labels::new(),
-            },
-            started: Some(Nanos(0)),
-            end: None,
-            ended: None,
-            progress: last.map(|done| Progress {
-                step: "s".into(),
-                kind: ProgressKind::Exact,
-                percent: None,
-                done: Some(done),
-                total: Some(Bytes(1000)),
-                says: None,
-            }),
-            rate: rate
-                .iter()
-                .map(|(s, b)| (Nanos(s * 1_000_000_000), *b))
-                .collect(),
-            marks: Vec::new(),
-            highest: 0.0,
-            last_output: None,
-        }
-    }
 
     /// One run each of two hosts, 100 s and 10 s long; two more on the first and one on the second
     /// are to come.
-    fn two_hosts(second: EndState, machines: [&str; 2]) -> Option<Duration> {
+    fn two_hosts(second: EndState, names: [&str; 2]) -> (Option<Duration>, Vec<(String, u64)>) {
         let mut story = Story::new();
         let (a, b) = (story.binding("a", "h1"), story.binding("b", "h2"));
         let (one, two) = (story.run(&a, "full"), story.run(&b, "full"));
@@ -267,7 +165,7 @@ mod tests {
                 rep: 2,
             });
         }
-        for (host, machine) in ["h1", "h2"].into_iter().zip(machines) {
+        for (host, machine) in ["h1", "h2"].into_iter().zip(names) {
             story.header.facts.get_mut(host).unwrap().machine = machine.to_owned();
         }
         let mut session = Session::default();
@@ -276,56 +174,36 @@ mod tests {
             event.t = t;
             session.apply(&event);
         }
-        session_left(&session, seconds[4]).map(|left| left.time)
+        let all = session_left(&session, seconds[4]).map(|left| left.time);
+        let each = machines_left(&session, seconds[4]);
+        let each = each
+            .into_iter()
+            .map(|(name, left)| (name.to_owned(), left.as_secs()));
+        (all, each.collect())
     }
 
     #[test]
     fn hosts_go_on_side_by_side_and_names_of_one_machine_do_not() {
-        let left = |machines| two_hosts(EndState::Ok, machines).unwrap().as_secs();
-        assert_eq!(left(["", ""]), 200);
-        assert_eq!(left(["m1", "m2"]), 200);
-        assert_eq!(left(["m1", "m1"]), 210);
+        let left = |machines| {
+            let (all, each) = two_hosts(EndState::Ok, machines);
+            (all.unwrap().as_secs(), each)
+        };
+        let each = |all: &[(&str, u64)]| -> Vec<(String, u64)> {
+            all.iter()
+                .map(|(name, left)| ((*name).to_owned(), *left))
+                .collect()
+        };
+        let apart = each(&[("h1", 200), ("h2", 10)]);
+        assert_eq!(left(["", ""]), (200, apart.clone()));
+        assert_eq!(left(["m1", "m2"]), (200, apart));
+        assert_eq!(left(["m1", "m1"]), (210, each(&[("h1", 210)])));
         // After a failure its machine begins nothing more.
         let left = |machines| two_hosts(EndState::Failed, machines);
-        assert_eq!(left(["m1", "m2"]), Some(Duration::from_secs(200)));
-        assert_eq!(left(["m1", "m1"]), None);
-    }
-
-    #[test]
-    fn a_rate_needs_two_readings_and_uses_the_latest() {
-        let rate = |step: &StepView| rate(step, step.rate.last().unwrap().0);
-        assert_eq!(rate(&step(&[(1, 100)])), None);
-        assert_eq!(rate(&step(&[(0, 0), (100, 100), (105, 600)])), Some(100.0));
-        assert_eq!(rate(&step(&[(0, 0), (60, 600)])), Some(10.0));
-        assert_eq!(rate(&step(&[(5, 0), (5, 600)])), None);
-    }
-
-    #[test]
-    fn the_rest_goes_at_the_latest_rate() {
-        let left = |step: &StepView, now: u64| step_left(step, Nanos(now * 1_000_000_000));
-        let moving = step(&[(0, 0), (6, 600)]);
-        assert_eq!(left(&moving, 6), Some(Duration::from_secs(4)));
-        assert_eq!(left(&moving, 9), Some(Duration::from_secs(1)));
-        assert_eq!(left(&moving, 12), Some(Duration::ZERO));
-        assert_eq!(left(&step(&[(0, 600), (6, 600)]), 6), None);
-        assert_eq!(left(&step(&[(0, 0), (6, 1600)]), 6), None);
-    }
-
-    #[test]
-    fn what_moves_no_more_has_no_rate_and_no_end() {
-        let step = step(&[(0, 0), (6, 600)]);
-        let later = Nanos(17_000_000_000);
-        assert_eq!(stalled(&step, later), Some(Duration::from_secs(11)));
-        assert_eq!(rate(&step, later), None);
-        assert_eq!(step_left(&step, later), None);
-    }
-
-    #[test]
-    fn rates_cover_the_whole_time_evenly() {
-        let rates = rates(&step(&[(0, 0), (2, 200), (4, 200), (8, 1000)]), 4);
-        assert_eq!(rates.len(), 3);
-        let rates = super::rates(&step(&[(0, 0), (1, 100), (2, 100), (3, 400)]), 3);
-        assert_eq!(rates, [100.0, 0.0, 300.0]);
-        assert!(super::rates(&step(&[(3, 1), (3, 2)]), 3).is_empty());
+        let (all, rest) = left(["m1", "m2"]);
+        assert_eq!(
+            (all, rest),
+            (Some(Duration::from_secs(200)), each(&[("h1", 200)]))
+        );
+        assert_eq!(left(["m1", "m1"]), (None, Vec::new()));
     }
 }

@@ -1,5 +1,7 @@
 //! What lies over the screen: help, notes, settings, questions, typing.
 
+use std::path::PathBuf;
+
 use tui_input::Input;
 
 use crate::event::AskId;
@@ -16,6 +18,8 @@ pub enum Layer {
     Help(usize),
     /// Warnings and remarks; rows above the window.
     Notes(usize),
+    /// Moments of a recording to go to, and the one under the cursor.
+    Chapters(usize),
     /// The settings of a method.
     Settings(Form),
     /// The themes that there are.
@@ -28,19 +32,6 @@ pub enum Layer {
     Dialog(Dialog),
     /// A line that is typed into.
     Entry(Box<Entry>),
-}
-
-/// The themes that there are. The one under the cursor is in use, so that it can be seen.
-#[derive(Debug, Clone)]
-pub struct Themes {
-    /// Those that can be had, by name.
-    pub all: Vec<Theme>,
-    /// What is wrong with others.
-    pub wrong: Vec<String>,
-    /// The one under the cursor.
-    pub at: usize,
-    /// The one that was in use before.
-    pub before: Theme,
 }
 
 /// The settings of a method, as a form.
@@ -61,6 +52,19 @@ pub struct Typing {
     pub input: Input,
     /// What is wrong with it.
     pub problem: Option<String>,
+}
+
+/// The themes that there are. The one under the cursor is in use, so that it can be seen.
+#[derive(Debug, Clone)]
+pub struct Themes {
+    /// Those that can be had, by name.
+    pub all: Vec<Theme>,
+    /// What is wrong with others.
+    pub wrong: Vec<String>,
+    /// The one under the cursor.
+    pub at: usize,
+    /// The one that was in use before.
+    pub before: Theme,
 }
 
 /// All that can be done here, by name.
@@ -109,6 +113,8 @@ pub enum Decision {
     Yes(AskId),
     /// No to a question.
     No(AskId),
+    /// Delete a recording.
+    Delete(PathBuf),
 }
 
 /// A line that is typed into.
@@ -137,6 +143,10 @@ pub enum Purpose {
     Filter,
     /// A marker.
     Marker,
+    /// Show only recordings with this text.
+    FilterRecordings,
+    /// A moment of the recording to go to.
+    GoTo,
     /// A subject on this host.
     Subject(String),
     /// The name of what is destroyed; the choice starts once all are typed.

@@ -5,9 +5,10 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::widgets::Block;
 
 use crate::report::Stamps;
-use crate::session::{RunStage, RunView, Session};
+use crate::session::{RunView, Session};
 
-use super::model::{Figures, Model, Pane, PickPane};
+use super::lanes;
+use super::model::{Figures, Model, Pane, PickPane, Screen};
 use super::runlog;
 
 /// Smaller than this, nothing can be read.
@@ -16,8 +17,14 @@ pub const LEAST: (u16, u16) = (40, 10);
 /// From this width on, plan and steps stand side by side, and so do medians and bytes.
 const WIDE: u16 = 100;
 
-/// From this width on, runs that go on together stand side by side.
-const SIDE_BY_SIDE: u16 = 160;
+/// From this width on, lists have more room.
+const VERY_WIDE: u16 = 160;
+
+/// The least width of one of several hosts, and of one that leaves room for the plan.
+const HOST: u16 = 50;
+const HOST_AND_PLAN: u16 = 64;
+/// More hosts than this do not stand side by side.
+const MOST_HOSTS: u16 = 4;
 
 /// Cells that a time in front of a log's line takes.
 pub const TIME: usize = 14;
@@ -34,11 +41,22 @@ pub fn inner_height(area: Rect) -> usize {
     usize::from(area.height.saturating_sub(2))
 }
 
-/// Head, body and command bar of every screen.
+/// From so many rows on, a replay has a line of its own for its chapters.
+const TIMELINE: u16 = 24;
+
+/// Head, body and command bar of every screen. The head of a replay has two lines where there is
+/// room.
 #[must_use]
 pub fn frame(model: &Model) -> [Rect; 3] {
+    let is_replay =
+        model.replay.is_some() && matches!(model.screen, Screen::Watching | Screen::Comparing);
+    let head = if is_replay && model.size.1 >= TIMELINE {
+        2
+    } else {
+        1
+    };
     Layout::vertical([
-        Constraint::Length(1),
+        Constraint::Length(head),
         Constraint::Fill(1),
         Constraint::Length(1),
     ])
@@ -50,12 +68,16 @@ pub fn frame(model: &Model) -> [Rect; 3] {
 pub struct Watching {
     /// The plan in a line.
     pub plan_line: Option<Rect>,
+    /// What the hosts do that have no place.
+    pub others: Option<Rect>,
     /// The plan.
     pub plan: Option<Rect>,
-    /// Steps, one area a run.
+    /// Steps, one area a run of [`beside`].
     pub steps: Vec<Rect>,
-    /// Logs, one area a run.
+    /// Logs, the same.
     pub logs: Vec<Rect>,
+    /// Which of them is looked at.
+    pub focus: usize,
     /// Medians.
     pub medians: Option<Rect>,
     /// Bytes.
@@ -66,8 +88,9 @@ pub struct Watching {
 #[must_use]
 pub fn watching(model: &Model, session: &Session) -> Watching {
     let [_, body, _] = frame(model);
-    let runs = beside(model, session).len().max(1);
-    let all = all(model, body, Planned::of(session), runs);
+    let beside = beside(model, session);
+    let mut all = all(model, body, Planned::of(session), &beside);
+    all.focus = beside.focus;
     let pane = model.watching.pane;
     if model.watching.zoom || !all.has(pane) {
         return alone(pane, body);
@@ -120,24 +143,29 @@ impl Watching {
         }
     }
 
-    /// The area of a pane; of the first run where there are several.
+    /// The area of a pane; of the run that is looked at where there are several.
     #[must_use]
     pub fn area(&self, pane: Pane) -> Option<Rect> {
         match pane {
             Pane::Plan => self.plan,
-            Pane::Steps => self.steps.first().copied(),
-            Pane::Log => self.logs.first().copied(),
+            Pane::Steps => self.steps.get(self.focus).copied(),
+            Pane::Log => self.logs.get(self.focus).copied(),
             Pane::Medians => self.medians,
             Pane::Bytes => self.bytes,
         }
     }
 }
 
-fn all(model: &Model, body: Rect, plan: Planned, runs: usize) -> Watching {
+fn all(model: &Model, body: Rect, plan: Planned, beside: &Beside<'_>) -> Watching {
     let is_wide = body.width >= WIDE;
     let mut areas = Watching::default();
-    let line = u16::from(!is_wide);
-    let left = body.height.saturating_sub(line);
+    let runs = beside.runs.len().max(1);
+    let plan_width = if body.width >= VERY_WIDE { 44 } else { 34 };
+    let each = body.width.saturating_sub(plan_width) / u16::try_from(runs).unwrap_or(1);
+    let has_plan = is_wide && (runs == 1 || each >= HOST_AND_PLAN);
+    let line = u16::from(!has_plan);
+    let others = u16::from(beside.has_others && body.height >= 18);
+    let left = body.height.saturating_sub(line + others);
     // What the plan needs, within what the terminal has.
     let figures = match left {
         0..17 => 0,
@@ -148,37 +176,37 @@ fn all(model: &Model, body: Rect, plan: Planned, runs: usize) -> Watching {
         0..17 => left.saturating_sub(if left >= 10 { 5 } else { 3 }),
         _ => (plan.steps + 6).clamp(8, (left * 9 / 20).max(8)),
     };
-    let [plan_line, top, log, bottom] = Layout::vertical([
+    let [plan_line, others_line, top, log, bottom] = Layout::vertical([
         Constraint::Length(line),
+        Constraint::Length(others),
         Constraint::Length(steps),
         Constraint::Fill(1),
         Constraint::Length(figures),
     ])
     .areas(body);
-    if is_wide {
-        let plan = if body.width >= SIDE_BY_SIDE { 44 } else { 34 };
+    areas.others = (others > 0).then_some(others_line);
+    if has_plan {
         let [plan, steps] =
-            Layout::horizontal([Constraint::Length(plan), Constraint::Fill(1)]).areas(top);
+            Layout::horizontal([Constraint::Length(plan_width), Constraint::Fill(1)]).areas(top);
         areas.plan = Some(plan);
         areas.steps = columns(steps, runs);
+    } else {
+        areas.plan_line = Some(plan_line);
+        areas.steps = columns(top, runs);
+    }
+    areas.logs = columns(log, runs);
+    if is_wide {
         let [medians, bytes] =
             Layout::horizontal([Constraint::Fill(3), Constraint::Fill(2)]).areas(bottom);
         areas.medians = Some(medians);
         areas.bytes = Some(bytes);
     } else {
-        areas.plan_line = Some(plan_line);
-        areas.steps = vec![top];
         match model.watching.figures {
             _ if figures == 0 => {}
             Figures::Medians => areas.medians = Some(bottom),
             Figures::Bytes => areas.bytes = Some(bottom),
         }
     }
-    areas.logs = if is_wide {
-        columns(log, runs)
-    } else {
-        vec![log]
-    };
     areas
 }
 
@@ -194,23 +222,57 @@ pub fn has_both_figures(model: &Model) -> bool {
     model.size.0 >= WIDE && !model.watching.zoom
 }
 
-/// The runs that are shown side by side: those that go on together, where there is room and none
-/// is looked at by itself.
+/// Runs that are shown side by side.
+#[derive(Debug, Clone, Default)]
+pub struct Beside<'a> {
+    /// The runs, one a host.
+    pub runs: Vec<&'a RunView>,
+    /// Which of them is looked at.
+    pub focus: usize,
+    /// Whether other hosts have no place.
+    pub has_others: bool,
+}
+
+/// How many hosts there is room for side by side.
 #[must_use]
-pub fn beside<'a>(model: &Model, session: &'a Session) -> Vec<&'a RunView> {
-    let together: Vec<&RunView> = session
-        .runs
-        .iter()
-        .filter(|run| run.state == RunStage::Running)
-        .take(4)
-        .collect();
-    let room = usize::from(model.size.0 / (SIDE_BY_SIDE / 2));
+pub fn room_beside(model: &Model) -> usize {
+    if model.size.0 < WIDE {
+        return 1;
+    }
+    usize::from((model.size.0 / HOST).min(MOST_HOSTS))
+}
+
+/// The runs that are shown side by side: one a host, as many as there is room for, the one that is
+/// looked at among them. How many that are follows from plan and size alone.
+#[must_use]
+pub fn beside<'a>(model: &Model, session: &'a Session) -> Beside<'a> {
+    let Some(here) = model.run(session) else {
+        return Beside::default();
+    };
+    let lanes = lanes::lanes(session);
     let watching = &model.watching;
-    let by_itself = watching.run.is_some() || watching.log.top.is_some() || watching.zoom;
-    if together.len() > 1 && model.size.0 >= SIDE_BY_SIDE && !by_itself {
-        together.into_iter().take(room).collect()
+    let room = if watching.one || watching.zoom {
+        1
     } else {
-        model.run(session).into_iter().collect()
+        room_beside(model).min(lanes.len()).max(1)
+    };
+    let at = lanes::place(session, &lanes, here);
+    // Page by page, so that a step to the next host moves as little as possible.
+    let from = (at / room * room).min(lanes.len().saturating_sub(room));
+    let mut runs: Vec<&RunView> = lanes
+        .iter()
+        .skip(from)
+        .take(room)
+        .map(|lane| lane.run)
+        .collect();
+    match runs.get_mut(at - from) {
+        Some(run) => *run = here,
+        None => runs = vec![here],
+    }
+    Beside {
+        focus: (at - from).min(runs.len() - 1),
+        has_others: lanes.len() > runs.len(),
+        runs,
     }
 }
 
@@ -320,7 +382,7 @@ pub fn picking(model: &Model) -> Picking {
         12..18 => 2,
         _ => 3,
     };
-    let is_wide = body.width >= SIDE_BY_SIDE;
+    let is_wide = body.width >= VERY_WIDE;
     let lists = need
         .max(if is_wide { 8 } else { 4 })
         .min((body.height / 2).max(4))
@@ -357,7 +419,7 @@ pub fn picking(model: &Model) -> Picking {
     }
     let (hosts, subject, column) = match body.width {
         ..WIDE => (18, 27, 0),
-        WIDE..SIDE_BY_SIDE => (32, 36, 0),
+        WIDE..VERY_WIDE => (32, 36, 0),
         _ => (42, 48, 46),
     };
     let [hosts, subject, methods, column] = Layout::horizontal([
@@ -376,10 +438,24 @@ pub fn picking(model: &Model) -> Picking {
     }
 }
 
+/// The list of recordings, and what there is to know of the one under the cursor where there is
+/// room for it.
+#[must_use]
+pub fn recordings(model: &Model) -> (Rect, Option<Rect>) {
+    let [_, body, _] = frame(model);
+    if body.height < 16 {
+        return (body, None);
+    }
+    let detail = (body.height / 3).clamp(8, 16);
+    let [list, detail] =
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(detail)]).areas(body);
+    (list, Some(detail))
+}
+
 /// Whether what is picked has a pane of its own.
 #[must_use]
 pub fn has_how_pane(model: &Model) -> bool {
-    model.size.0 >= SIDE_BY_SIDE
+    model.size.0 >= VERY_WIDE
 }
 
 /// As many rows as the longest list of any host needs, so that nothing moves with the cursor.

@@ -1,8 +1,13 @@
 //! What comes into the dashboard, and what goes out.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::event::{Answer, AskId, Nanos, Question};
+use crate::recording::{Chapter, Idle, Summary};
 use crate::report::Wanted;
 
 use super::offer::{Choice, Offer};
@@ -40,6 +45,10 @@ pub enum Message {
     Themes(ThemeWish, Vec<Theme>, Vec<String>),
     /// Where a replay stands.
     Replay(ReplayState),
+    /// No recording is shown any more.
+    ReplayClosed,
+    /// What there is in the folder of recordings.
+    Recordings(Found),
     /// The program is asked to end from outside, or the terminal is gone.
     Ended(Ended),
 }
@@ -93,6 +102,14 @@ pub enum Effect {
     },
     /// For the player.
     Replay(Player),
+    /// Look through the folder of recordings, and answer with what is [`Found`].
+    Recordings,
+    /// Show a recording.
+    Open(PathBuf),
+    /// Show none any more, but what was shown before.
+    CloseReplay,
+    /// Delete a recording.
+    Delete(PathBuf),
     /// Write a whole log to a file; answer where it is.
     Save(Wanted),
     /// Give a text to the terminal's clipboard. The loop does this itself.
@@ -127,6 +144,27 @@ pub enum Player {
     Speed(f64),
     /// To this moment, on the session's clock.
     Seek(Nanos),
+    /// Hold at the next moment at which something happened, or at the one before.
+    Step(bool),
+    /// Begin anew after the end, or not.
+    Loop(bool),
+    /// Pass over times in which nothing happened, or not.
+    Cut(bool),
+}
+
+/// What there is in the folder of recordings.
+#[derive(Debug, Clone)]
+pub enum Found {
+    /// These files in this folder, the newest first; none of them is read yet.
+    Files(PathBuf, Vec<PathBuf>),
+    /// One of them was read.
+    Read(Box<Summary>),
+    /// All were read.
+    All,
+    /// It is gone.
+    Deleted(PathBuf),
+    /// The folder cannot be read, and why.
+    Trouble(String),
 }
 
 /// Where a replay stands.
@@ -142,6 +180,24 @@ pub struct ReplayState {
     pub speed: f64,
     /// Whether it holds.
     pub paused: bool,
+    /// Which one of those that were opened it is.
+    pub opened: u64,
+    /// So many times as fast at this moment; 0 where it holds or is over.
+    pub pace: f64,
+    /// Whether it begins anew after its end.
+    pub looping: bool,
+    /// Whether times in which nothing happened are passed over.
+    pub cut: bool,
+    /// The length of the one that is passed over at this moment.
+    pub passing: Option<Duration>,
+    /// So much of the recording was read, in percent; absent once that is all.
+    pub read: Option<u8>,
+    /// Why it ends where it ends, or does not go on.
+    pub trouble: Option<String>,
+    /// Moments to go to.
+    pub chapters: Arc<[Chapter]>,
+    /// Times in which nothing happened.
+    pub idle: Arc<Vec<Idle>>,
 }
 
 /// Why the dashboard is over.

@@ -5,13 +5,16 @@
 //! only when something has changed.
 
 mod app;
+mod chapters;
 mod clipboard;
 mod estimate;
 mod forecast;
 mod format;
 mod found;
+mod freeze;
 mod input;
 mod keys;
+mod lanes;
 mod layer;
 mod layout;
 mod message;
@@ -19,6 +22,7 @@ mod model;
 mod offer;
 mod palette;
 mod query;
+mod recordings;
 mod runlog;
 mod screens;
 mod signals;
@@ -36,7 +40,7 @@ mod tests;
 
 pub use app::{Channels, Feed, Start, run};
 pub use keys::{Action, Bind, Bound, Change, Chord, Context, KEYS, Keymap, KeysError};
-pub use message::{Effect, Ended, Message, Player, ReplayState};
+pub use message::{Effect, Ended, Found, Message, Player, ReplayState};
 pub use model::Model;
 pub use offer::{
     Choice, HostOffer, MethodOffer, Named, Offer, Picked, PreviewLine, Room, SettingOffer,

@@ -9,12 +9,15 @@ use crate::report::{Sort, Stamps};
 use crate::session::{RunView, Session};
 
 use super::found::Found;
+use super::freeze::Frozen;
 use super::keys::{Context, Keymap};
+use super::lanes;
 pub use super::layer::{
     Copying, Decision, Dialog, Entry, Form, Layer, Palette, Purpose, Themes, Typing,
 };
 use super::message::ReplayState;
 use super::offer::{HostOffer, MethodOffer, Named, Offer, Picked};
+use super::recordings::Recordings;
 use super::runlog::At;
 use super::theme::Theme;
 
@@ -41,6 +44,8 @@ pub struct Model {
     pub watching: Watching,
     /// The comparison.
     pub comparing: Comparing,
+    /// The list of recordings.
+    pub recordings: Recordings,
     /// Where the replay stands, where this is one.
     pub replay: Option<ReplayState>,
     /// Said on the line at the bottom until the next key.
@@ -51,6 +56,8 @@ pub struct Model {
     pub mouse: bool,
     /// How far the operator went in ending the session.
     pub leave: Leave,
+    /// The screen that stands still, where it does. [`Model::now`] stands still with it.
+    pub frozen: Option<Frozen>,
 }
 
 /// What fills the screen.
@@ -62,6 +69,8 @@ pub enum Screen {
     Watching,
     /// What came out.
     Comparing,
+    /// What was recorded.
+    Recordings,
 }
 
 /// How far the operator went in ending the session.
@@ -140,6 +149,10 @@ pub struct Watching {
     pub zoom: bool,
     /// Which of medians and bytes is shown where they share a pane.
     pub figures: Figures,
+    /// Whether one host is shown where several have room side by side.
+    pub one: bool,
+    /// The host that is looked at; where none is chosen, one that has something to do.
+    pub host: Option<String>,
     /// The run that is looked at; the one that goes on where none is chosen.
     pub run: Option<RunId>,
     /// The step under the cursor; the one that goes on where none is chosen.
@@ -262,11 +275,13 @@ impl Model {
             picking: Picking::default(),
             watching: Watching::default(),
             comparing: Comparing::default(),
+            recordings: Recordings::default(),
             replay: None,
             say: None,
             keys: Keymap::default(),
             mouse: false,
             leave: Leave::No,
+            frozen: None,
         }
     }
 
@@ -287,15 +302,23 @@ impl Model {
             Some(Layer::Help(_) | Layer::Notes(_)) => {
                 vec![Context::Overlay, Context::Lists, Context::Always]
             }
-            Some(Layer::Themes(_)) => {
-                vec![Context::Themes, Context::Lists, Context::Always]
-            }
             Some(Layer::Settings(form)) if form.typing.is_some() => {
                 vec![Context::Entry, Context::Always]
+            }
+            Some(Layer::Themes(_)) => {
+                vec![Context::Themes, Context::Lists, Context::Always]
             }
             Some(Layer::Settings(_)) => {
                 vec![
                     Context::Settings,
+                    Context::Lists,
+                    Context::Everywhere,
+                    Context::Always,
+                ]
+            }
+            Some(Layer::Chapters(_)) => {
+                vec![
+                    Context::Chapters,
                     Context::Lists,
                     Context::Everywhere,
                     Context::Always,
@@ -338,17 +361,22 @@ impl Model {
                 let all = [pane, session, Some(Context::Watching)];
                 all.into_iter().flatten().collect()
             }
+            Screen::Comparing if self.replay.is_some() => vec![Context::Compare, Context::Replay],
             Screen::Comparing => vec![Context::Compare],
+            Screen::Recordings => vec![Context::Recordings],
         }
     }
 
-    /// The run that is looked at: the chosen one, else the one that goes on, else the first.
+    /// The run that is looked at: the chosen one, else the one of the chosen host, else one that
+    /// goes on, else the first.
     #[must_use]
     pub fn run<'a>(&self, session: &'a Session) -> Option<&'a RunView> {
         let chosen = self.watching.run.as_ref();
+        let host = self.watching.host.as_ref();
         chosen
             .and_then(|run| session.run_view(run))
-            .or_else(|| session.current_run())
+            .or_else(|| lanes::of_host(session, host?))
+            .or_else(|| lanes::followed(session))
             .or_else(|| session.runs.first())
     }
 

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
-use crate::session::{Session, Tally};
+use crate::session::{RunView, Session, Tally};
 
 use super::layout;
 use super::model::{Model, Screen};
@@ -37,6 +37,13 @@ impl<'a> Ui<'a> {
     #[must_use]
     pub fn style(&self, role: Role) -> Style {
         self.theme().style(role)
+    }
+
+    /// Whether a run is the one that is looked at, of those side by side.
+    #[must_use]
+    pub fn is_looked_at(&self, run: Option<&RunView>) -> bool {
+        let here = self.model.run(self.session).map(|run| &run.run);
+        here == run.map(|run| &run.run)
     }
 
     /// A frame with its titles; draws it and gives what is inside.
@@ -171,6 +178,10 @@ pub struct Titles<'a> {
 
 /// Draws everything.
 pub fn view(model: &Model, session: &Session, frame: &mut Frame<'_>) {
+    let session = model
+        .frozen
+        .as_ref()
+        .map_or(session, |frozen| &frozen.session);
     let tally = Tally::of(session);
     let ui = Ui {
         model,
@@ -200,6 +211,7 @@ fn draw(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
         Screen::Picking => screens::picking::draw(ui, buffer),
         Screen::Watching => screens::watching::draw(ui, buffer),
         Screen::Comparing => screens::comparing::draw(ui, body, buffer),
+        Screen::Recordings => screens::recordings::draw(ui, buffer),
     }
     let typed = super::widgets::command_bar::draw(ui, bar, buffer);
     screens::layers(ui, buffer).or(typed)

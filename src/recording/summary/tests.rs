@@ -2,7 +2,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 use super::*;
-use crate::event::{Clock, End, EndState, HostChange, HostState, Intended, Space, to_line};
+use crate::event::{
+    Clock, EndState, HostChange, HostState, Intended, Leave, LeaveKind, LeaveState, Space, to_line,
+};
 use crate::recording::{Writer, recordings};
 use crate::session::story::{Story, everything};
 
@@ -74,6 +76,7 @@ fn it_tells_what_was_run_on_what_and_what_came_out() {
     assert_eq!(summary.started, Some(story.header.started));
     assert_eq!(summary.program, "comeback 0.1.0");
     assert_eq!(summary.methods, ["files-tar"]);
+    assert_eq!(summary.still_out, 1);
     assert_eq!(summary.hosts[0].name, "nas");
     assert_eq!(summary.hosts[0].system, "Debian GNU/Linux 13 on nas");
     assert_eq!(summary.hosts[0].machine, "boot-1");
@@ -231,7 +234,7 @@ fn a_broken_file_gives_what_could_be_read_and_hides_no_other() {
         "{result}"
     );
     assert!(
-        told["none.jsonl"].1.starts_with("is no recording: "),
+        told["none.jsonl"].1.starts_with("no recording: "),
         "{:?}",
         told["none.jsonl"]
     );

@@ -1,6 +1,7 @@
 //! Finished lines of one step: text in pages, without an allocation a line.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::LogLine;
 use crate::event::{Nanos, Stream};
@@ -8,10 +9,10 @@ use crate::event::{Nanos, Stream};
 /// Lines of a page. All pages but the last are full, so a line's page is a division away.
 const LINES: usize = 256;
 
-/// Lines, oldest first; the oldest page can be dropped.
+/// Lines, oldest first; the oldest page can be dropped. Clones share their pages.
 #[derive(Default)]
 pub(super) struct Pages {
-    pages: VecDeque<Page>,
+    pages: VecDeque<Arc<Page>>,
     /// Bytes of all pages but the last, which still grows.
     full: usize,
 }
@@ -25,17 +26,43 @@ pub(super) struct Page {
     came: Vec<u64>,
 }
 
+// A clone takes as much room as what it is a clone of: what is dropped, and when, goes by it.
+impl Clone for Pages {
+    fn clone(&self) -> Self {
+        let mut pages = VecDeque::with_capacity(self.pages.capacity());
+        pages.extend(self.pages.iter().map(Arc::clone));
+        Self {
+            pages,
+            full: self.full,
+        }
+    }
+}
+
+impl Clone for Page {
+    fn clone(&self) -> Self {
+        let mut page = Self {
+            text: String::with_capacity(self.text.capacity()),
+            ends: Vec::with_capacity(self.ends.capacity()),
+            came: Vec::with_capacity(self.came.capacity()),
+        };
+        page.text.push_str(&self.text);
+        page.ends.extend_from_slice(&self.ends);
+        page.came.extend_from_slice(&self.came);
+        page
+    }
+}
+
 impl Pages {
     pub fn push(&mut self, at: Nanos, stream: Stream, text: &str) {
         if self.pages.back().is_none_or(|page| page.len() == LINES) {
             if let Some(page) = self.pages.back_mut() {
-                page.shrink();
+                Arc::make_mut(page).shrink();
                 self.full += page.bytes();
             }
-            self.pages.push_back(Page::default());
+            self.pages.push_back(Arc::default());
         }
         if let Some(page) = self.pages.back_mut() {
-            page.push(at, stream, text);
+            Arc::make_mut(page).push(at, stream, text);
         }
     }
 
@@ -65,8 +92,10 @@ impl Pages {
 
     pub fn bytes(&self) -> usize {
         self.full
-            + self.pages.back().map_or(0, Page::bytes)
-            + self.pages.capacity() * size_of::<Page>()
+            + self.pages.back().map_or(0, |page| page.bytes())
+            + self.pages.capacity() * size_of::<Arc<Page>>()
+            // A shared page has two counters in front.
+            + self.pages.len() * (size_of::<Page>() + 2 * size_of::<usize>())
     }
 
     /// The lines from line `at` on, with their numbers.
@@ -116,10 +145,11 @@ impl Page {
     }
 
     fn bytes(&self) -> usize {
-        // What an allocator adds to three blocks is counted, too.
+        // What an allocator adds to four blocks is counted, too.
         self.text.capacity()
             + self.ends.capacity() * size_of::<u32>()
             + self.came.capacity() * size_of::<u64>()
-            + 48
+            + size_of::<Self>()
+            + 80
     }
 }

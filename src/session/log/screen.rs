@@ -14,7 +14,7 @@ const TAB: usize = 8;
 
 /// Bytes of one stream, as lines that a terminal would show: control sequences are left out, and
 /// a line that was rewritten is what it was last.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Lines {
     /// Most bytes of a line that are kept.
     most: usize,
@@ -70,6 +70,21 @@ impl State {
                 _ => return None,
             },
         })
+    }
+}
+
+// A clone takes as much room as what it is a clone of: what the store drops goes by it.
+impl Clone for Lines {
+    fn clone(&self) -> Self {
+        let mut text = String::with_capacity(self.text.capacity());
+        text.push_str(&self.text);
+        let mut begun = Vec::with_capacity(self.begun.capacity());
+        begun.extend_from_slice(&self.begun);
+        Self {
+            text,
+            begun,
+            ..*self
+        }
     }
 }
 

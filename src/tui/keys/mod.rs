@@ -65,6 +65,28 @@ pub enum Action {
     Advance,
     /// The recording from its beginning.
     Restart,
+    /// To the recording's end.
+    Finish,
+    /// Hold at the moment before at which something happened.
+    StepBack,
+    /// Hold at the next moment at which something happened.
+    StepOn,
+    /// To the chapter before.
+    PreviousChapter,
+    /// To the next chapter.
+    NextChapter,
+    /// The list of chapters.
+    Chapters,
+    /// Begin anew after the end, or not.
+    Loop,
+    /// Pass over times in which nothing happened, or not.
+    Cut,
+    /// To a moment that is typed.
+    GoTo,
+    /// The list of recordings.
+    Recordings,
+    /// Delete a recording.
+    Delete,
     /// Follow what goes on.
     Follow,
     /// Search the log.
@@ -93,6 +115,10 @@ pub enum Action {
     Zoom,
     /// Medians or bytes, where they share a pane.
     Swap,
+    /// Several hosts side by side, or one.
+    Beside,
+    /// The screen stands still, or goes on.
+    Freeze,
     /// The log of a step alone.
     Open,
     /// Show only lines of the log with this text.
@@ -179,6 +205,10 @@ pub enum Context {
     Replay,
     /// The comparison.
     Compare,
+    /// The chapters of a recording.
+    Chapters,
+    /// The list of recordings.
+    Recordings,
     /// Lists and texts.
     Lists,
     /// The list of themes.
@@ -231,6 +261,8 @@ impl Context {
             Self::Over => "After the last run",
             Self::Replay => "Watching a replay",
             Self::Compare => "Comparing",
+            Self::Chapters => "Chapters of a recording",
+            Self::Recordings => "Recordings",
             Self::Settings => "Settings of a method",
             Self::Lists => "Lists, logs and texts",
             Self::Themes => "Themes",

@@ -113,7 +113,7 @@ pub(super) fn draw_entry(ui: Ui<'_>, buffer: &mut Buffer, entry: &Entry) -> Posi
     let (shown, cursor) = if is_secret {
         // As many dots for every secret: not even its length is shown.
         let dots = if entry.input.value().is_empty() { 0 } else { 8 };
-        ("•".repeat(dots), dots)
+        ("●".repeat(dots), dots)
     } else {
         let shown = text::window(entry.input.value(), scroll, cells);
         (shown, entry.input.visual_cursor().saturating_sub(scroll))

@@ -1,11 +1,13 @@
 //! What fills the screen, and what lies over it.
 
+mod chapters;
 pub(super) mod comparing;
 pub(super) mod dialog;
 mod help;
 mod notes;
 mod palette;
 pub(super) mod picking;
+pub(super) mod recordings;
 mod settings;
 mod themes;
 pub(super) mod watching;
@@ -47,6 +49,10 @@ pub(super) fn layers(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
             Layer::Settings(form) => settings::draw(ui, buffer, form),
             Layer::Themes(all) => {
                 themes::draw(ui, buffer, all);
+                None
+            }
+            Layer::Chapters(at) => {
+                chapters::draw(ui, buffer, *at);
                 None
             }
             Layer::Palette(palette) => Some(palette::draw(ui, buffer, palette)),

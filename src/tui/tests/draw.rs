@@ -105,7 +105,7 @@ struct Board {
 }
 
 impl Board {
-    fn of(session: Session, replay: Option<watch::Receiver<ReplayState>>) -> Self {
+    fn of(session: Session, replay: Option<watch::Receiver<Option<ReplayState>>>) -> Self {
         let seen = Arc::new(Seen::default());
         *seen.size.lock().unwrap() = (120, 40);
         let (keys, input) = mpsc::channel(64);
@@ -336,13 +336,15 @@ async fn a_replay_shows_where_it_stands() {
         length: Nanos(900_000_000_000),
         speed: 2.0,
         paused: true,
+        ..ReplayState::default()
     };
-    let (steer, replay) = watch::channel(state.clone());
+    let (steer, replay) = watch::channel(Some(state.clone()));
     let board = Board::of(tale.session, Some(replay));
     board.wait_for("monday · held").await;
-    steer.send_replace(ReplayState {
+    steer.send_replace(Some(ReplayState {
         paused: false,
+        pace: 2.0,
         ..state
-    });
+    }));
     board.wait_for("monday · 2×").await;
 }

@@ -6,7 +6,7 @@ use crate::event::{
     Act, ActKind, Binding, Bytes, Clock, Destroys, EndState, Event, FORMAT, Facts, Header,
     HostChange, HostState, Intended, Labels, Leave, LeaveKind, LeaveState, Level, LogChunk, Mark,
     Nanos, Note, Order, Origin, Phase, Place, Placement, Plan, PlannedCommand, PlannedRun,
-    PlannedStep, Progress, ProgressKind, Proof, RunChange, RunId, RunState, Sample, Space,
+    PlannedStep, Progress, ProgressKind, Proof, RunChange, RunId, RunState, Sample, Shows, Space,
     StepChange, StepEnd, StepId, StepState, Stream, Subject, What,
 };
 use crate::session::Session;
@@ -16,6 +16,8 @@ pub(super) struct Tale {
     pub session: Session,
     /// All that was told.
     pub told: Vec<Event>,
+    /// How steps that are planned from now on show that they go on.
+    pub shows: Option<Shows>,
     seconds: f64,
     seq: u64,
 }
@@ -107,19 +109,41 @@ fn binding(at: usize) -> Binding {
 impl Tale {
     /// A header with three methods × three, interleaved; two hosts up, one on its way.
     pub fn new() -> Self {
-        let mut runs = Vec::new();
-        for rep in 1..=3 {
-            for at in 0..3 {
-                let binding = format!("b{}", (at + rep as usize - 1) % 3);
-                runs.push(PlannedRun {
-                    run: format!("r{}", runs.len() + 1).as_str().into(),
-                    binding: binding.as_str().into(),
-                    rep,
-                });
+        Self::with((0..3).map(binding).collect(), &["hv1", "store"])
+    }
+
+    /// The same methods on each of these hosts, all of which are up: runs 1 to 9 are the first
+    /// host's, and so on.
+    pub fn on(hosts: &[&str]) -> Self {
+        let mut all = Vec::new();
+        for (at, host) in hosts.iter().enumerate() {
+            for method in 0..3 {
+                let mut binding = binding(method);
+                binding.id = format!("b{}", at * 3 + method).as_str().into();
+                binding.roles = BTreeMap::from([("source".into(), (*host).into())]);
+                all.push(binding);
             }
         }
-        let facts = |system: &str| Facts {
-            system: system.into(),
+        Self::with(all, hosts)
+    }
+
+    /// Three methods a host, three times each.
+    fn with(bindings: Vec<Binding>, hosts: &[&str]) -> Self {
+        let planned = |at: usize| {
+            let (host, rep, turn) = (at / 9, at / 3 % 3 + 1, at % 3);
+            let binding = format!("b{}", host * 3 + (turn + rep - 1) % 3);
+            PlannedRun {
+                run: format!("r{}", at + 1).as_str().into(),
+                binding: binding.as_str().into(),
+                rep: rep as u32,
+            }
+        };
+        let runs = (0..bindings.len() * 3).map(planned).collect();
+        let facts = |host: &str| Facts {
+            system: match host {
+                "store" => "Debian GNU/Linux 13 (trixie)".into(),
+                _ => "PVE 9.0.3".into(),
+            },
             ..Facts::default()
         };
         let header = Header {
@@ -129,25 +153,26 @@ impl Tale {
             started: chrono::DateTime::from_timestamp(1_790_000_000, 0).unwrap(),
             session: "cb-51f0c0de".into(),
             plan: Plan {
-                bindings: (0..3).map(binding).collect(),
+                bindings,
                 reps: 3,
                 order: Order::Interleaved,
                 runs,
             },
-            facts: BTreeMap::from([
-                ("hv1".into(), facts("PVE 9.0.3")),
-                ("store".into(), facts("Debian GNU/Linux 13 (trixie)")),
-            ]),
+            facts: hosts
+                .iter()
+                .map(|host| ((*host).into(), facts(host)))
+                .collect(),
             masked: Vec::new(),
         };
         let mut tale = Self {
             session: Session::default(),
             told: Vec::new(),
+            shows: None,
             seconds: 0.0,
             seq: 0,
         };
         tale.tell(What::Header(Box::new(header)));
-        for host in ["hv1", "store"] {
+        for host in hosts {
             tale.host(host, HostState::Up, None);
         }
         tale
@@ -234,11 +259,13 @@ impl Tale {
     pub fn step(&mut self, run: &RunId, at: usize) -> StepId {
         let (name, phase, command, destroys) = STEPS[at];
         let step = StepId(format!("{run}.{at}"));
+        let binding = self.session.run_view(run).map(|run| &run.binding);
+        let binding = binding.and_then(|id| self.session.binding(id));
         let planned = PlannedCommand {
             run: run.clone(),
             name: name.into(),
             phase,
-            host: "hv1".into(),
+            host: binding.map_or("hv1", Binding::host).into(),
             action: "run".into(),
             command: command.into(),
             timed: true,
@@ -247,11 +274,29 @@ impl Tale {
                 relies_on: None,
             }),
             background: false,
+            shows: self.shows,
             labels: Labels::new(),
         };
         self.change(&step, StepState::Planned(planned));
         self.change(&step, StepState::Started);
         step
+    }
+
+    /// Good iterations of one step.
+    pub fn iterations(&mut self, run: &RunId, count: usize) {
+        let like = self.session.run_view(run).unwrap().steps[0].planned.clone();
+        for i in 1..=count {
+            let step = StepId(format!("{run}.i{i}"));
+            let planned = PlannedCommand {
+                name: "rewrite".into(),
+                labels: Labels::from([("i".into(), i.to_string())]),
+                ..like.clone()
+            };
+            self.change(&step, StepState::Planned(planned));
+            self.change(&step, StepState::Started);
+            self.wait(3.0);
+            self.done(&step, EndState::Ok, 3.0 + i as f64 / 10.0, 0.01, None);
+        }
     }
 
     fn change(&mut self, step: &StepId, state: StepState) {
@@ -484,6 +529,31 @@ impl Tale {
         }));
         tale.wait(1.0);
         (tale, step)
+    }
+
+    /// Each host is restoring: after one good run of three methods, the next one has come so many
+    /// seconds far.
+    pub fn side_by_side(hosts: &[&str], seconds: u64) -> Self {
+        let mut tale = Self::on(hosts);
+        for at in 0..hosts.len() {
+            tale.run(at * 9 + 1, 27.0, 57.0);
+        }
+        for at in 0..hosts.len() {
+            let run = tale.start(at * 9 + 2);
+            tale.until_damage(&run, 26.0, 1.0);
+            let step = tale.step(&run, 4);
+            tale.print(&step, Stream::Out, "restore vma archive: zstd -q -d -c\n");
+        }
+        for second in 1..=seconds {
+            tale.wait(1.0);
+            for at in 0..hosts.len() as u64 {
+                let step = StepId(format!("r{}.4", at * 9 + 2));
+                let done = second * (318_000_000 - at % 8 * 30_000_000);
+                tale.progress(&step, ProgressKind::Exact, done, Some(17_179_869_184));
+                tale.print(&step, Stream::Out, &format!("read {done} bytes\n"));
+            }
+        }
+        tale
     }
 
     /// The fifth run failed while it restored.

@@ -131,7 +131,10 @@ fn message() -> impl Strategy<Value = Message> {
         1 => ".{0,200}".prop_map(Message::Say),
         1 => any::<(u64, u64, bool)>().prop_map(|(at, length, paused)| Message::Replay(ReplayState {
             name: "x".into(), at: Nanos(at), length: Nanos(length), speed: 2.0, paused,
+            ..super::replay_keys::replay()
         })),
+        1 => Just(Message::ReplayClosed),
+        1 => proptest::sample::select(super::recordings_keys::news()).prop_map(Message::Recordings),
     ]
 }
 
@@ -139,13 +142,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn every_size_is_drawn(width in 0_u16..250, height in 0_u16..80, screen in 0_usize..3, pane in 0_usize..5, zoom: bool, wrap: bool, left in 0_usize..300) {
+    fn every_size_is_drawn(width in 0_u16..250, height in 0_u16..80, screen in 0_usize..4, replay: bool, pane in 0_usize..5, zoom: bool, wrap: bool, left in 0_usize..300) {
         let tale = awkward();
         let mut model = model();
         model.size = (width, height);
         update(&mut model, &tale.session, Message::Offer(Box::new(awkward_offer())));
+        if replay {
+            update(&mut model, &tale.session, Message::Replay(super::replay_keys::replay()));
+        }
+        for found in super::recordings_keys::news() {
+            update(&mut model, &tale.session, Message::Recordings(found));
+        }
         model.picking.pane = [PickPane::Hosts, PickPane::Subject, PickPane::Methods, PickPane::Preview][pane % 4];
-        model.screen = [Screen::Picking, Screen::Watching, Screen::Comparing][screen];
+        model.screen = [Screen::Picking, Screen::Watching, Screen::Comparing, Screen::Recordings][screen];
         model.watching.pane = Pane::ALL[pane];
         model.watching.zoom = zoom;
         model.watching.log.wrap = wrap;

@@ -1,6 +1,6 @@
 //! Every screen at every size, in colour and without.
 
-use crate::event::{Level, ProgressKind};
+use crate::event::{EndState, HostState, Level, ProgressKind};
 
 use super::super::message::{Message, ReplayState};
 use super::super::model::{Model, Pane, PickPane, Screen};
@@ -218,11 +218,10 @@ fn a_replay() {
     let (tale, _) = Tale::restoring(ProgressKind::Exact);
     let mut model = model();
     let state = ReplayState {
-        name: "monday.ndjson".into(),
         at: tale.now(),
         length: Nanos(900_000_000_000),
         speed: 4.0,
-        paused: true,
+        ..super::replay_keys::replay()
     };
     update(&mut model, &tale.session, Message::Replay(state));
     update(&mut model, &tale.session, Message::Tick(tale.now()));
@@ -242,4 +241,51 @@ fn two_runs_at_once_stand_side_by_side() {
     let step = tale.step(&run, 0);
     tale.print(&step, crate::event::Stream::Out, "INFO: the other run\n");
     assert_screens("side-by-side", &watching(&tale), &tale.session);
+}
+
+#[test]
+fn a_frozen_screen() {
+    let (mut tale, step) = Tale::restoring(ProgressKind::Exact);
+    let mut model = watching(&tale);
+    keys(&mut model, &tale.session, "<c-f>");
+    tale.wait(12.0);
+    tale.done(&step, EndState::Ok, 53.0, 1.0, None);
+    tale.note(Level::Warning, "thin pool pve/data is 91 % full");
+    update(&mut model, &tale.session, Message::Changed(tale.now()));
+    assert_screens("frozen", &model, &tale.session);
+}
+
+#[test]
+fn a_step_that_stands_still() {
+    let (mut tale, _) = Tale::restoring(ProgressKind::Exact);
+    tale.wait(40.0);
+    assert_screens("stalled", &watching(&tale), &tale.session);
+}
+
+#[test]
+fn a_step_whose_host_is_lost() {
+    let (mut tale, _) = Tale::restoring(ProgressKind::Exact);
+    tale.host("hv1", HostState::Connecting, Some("no answer for 30 s"));
+    tale.wait(12.0);
+    assert_screens("lost-connection", &watching(&tale), &tale.session);
+}
+
+#[test]
+fn a_silent_step_of_which_nothing_is_known() {
+    let mut tale = Tale::new();
+    let run = tale.start(2);
+    tale.until_damage(&run, 20.0, 1.0);
+    tale.step(&run, 4);
+    tale.wait(150.0);
+    assert_screens("silent", &watching(&tale), &tale.session);
+}
+
+#[test]
+fn iterations_and_the_cursor_on_a_step_that_is_over() {
+    let (mut tale, _) = Tale::restoring(ProgressKind::Exact);
+    tale.iterations(&"r5".into(), 12);
+    let mut model = watching(&tale);
+    model.watching.pane = Pane::Steps;
+    keys(&mut model, &tale.session, "g");
+    assert_screens("iterations", &model, &tale.session);
 }

@@ -299,7 +299,7 @@ mod tests {
             at: tale.now(),
             length: Nanos(1 << 40),
             speed: 1.0,
-            paused: false,
+            ..ReplayState::default()
         };
         update(&mut model, &tale.session, Message::Replay(state));
         let effects = press(&mut model, &tale.session, "<space><space>++-");
@@ -333,7 +333,7 @@ mod tests {
             "what was looked at may not have happened yet"
         );
         let effects = press(&mut model, &tale.session, &"+".repeat(20));
-        assert_eq!(effects.last(), Some(&player(Player::Speed(128.0))));
+        assert_eq!(effects.last(), Some(&player(Player::Speed(64.0))));
         assert!(
             press(&mut model, &tale.session, "+xpm").is_empty(),
             "nothing runs that could be stopped"

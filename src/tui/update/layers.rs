@@ -10,7 +10,7 @@ use super::super::keys::Action;
 use super::super::message::{Effect, Ended};
 use super::super::model::{Decision, Dialog, Entry, Layer, Leave, Model, Purpose};
 use super::super::{layout, screens};
-use super::{copying, form, log, palette, picking, themes};
+use super::{copying, form, log, palette, picking, recordings, replay, themes};
 
 /// Nothing that is typed needs to be longer.
 const LONGEST: usize = 1024;
@@ -67,11 +67,12 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             overlay(model, session, action);
             Vec::new()
         }
+        Some(Layer::Settings(_)) => form::act(model, action),
         Some(Layer::Themes(_)) => {
             themes::act(model, action);
             Vec::new()
         }
-        Some(Layer::Settings(_)) => form::act(model, action),
+        Some(Layer::Chapters(_)) => replay::chapter(model, session, action),
         Some(Layer::Palette(_)) => palette::act(model, session, action),
         Some(Layer::Copying(_)) => copying::act(model, session, action),
         Some(Layer::Dialog(dialog)) => {
@@ -142,6 +143,7 @@ fn decide(model: &mut Model, at: usize) -> Vec<Effect> {
             ask,
             answer: Answer::No,
         }],
+        Some(Decision::Delete(path)) => vec![Effect::Delete(path)],
     }
 }
 
@@ -167,6 +169,8 @@ fn accept(model: &mut Model, session: &Session) -> Vec<Effect> {
             model.picking.method = 0;
             model.picking.scroll = 0;
         }
+        Purpose::FilterRecordings => recordings::filter(model, text),
+        Purpose::GoTo => return replay::go_to(model, entry, &text),
         Purpose::Marker | Purpose::Subject(_) if text.trim().is_empty() => {}
         Purpose::Marker => {
             model.say = Some(format!("Marker: {}", text.trim()));
@@ -246,6 +250,8 @@ fn cancel(model: &mut Model) -> Vec<Effect> {
         Purpose::Search(_)
         | Purpose::FilterLog(_)
         | Purpose::Filter
+        | Purpose::FilterRecordings
+        | Purpose::GoTo
         | Purpose::Marker
         | Purpose::Subject(_) => {}
     }

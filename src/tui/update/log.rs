@@ -22,7 +22,7 @@ pub(super) fn look(model: &mut Model, session: &Session) {
     if model.screen != Screen::Watching || view.search.is_none() && view.filter.is_none() {
         return;
     }
-    let mut runs = layout::beside(model, session);
+    let mut runs = layout::beside(model, session).runs;
     if let Some(run) = model.log_run(session)
         && !runs.iter().any(|known| known.run == run.run)
     {

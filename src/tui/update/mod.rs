@@ -4,11 +4,14 @@
 mod comparing;
 mod copying;
 mod form;
+mod freeze;
 mod layers;
 mod log;
 mod mouse;
 mod palette;
 mod picking;
+mod recordings;
+mod replay;
 mod themes;
 mod watching;
 
@@ -24,8 +27,10 @@ use super::offer::Offer;
 /// Takes one message. The session is only looked at: a search reads its log.
 pub fn update(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
     let effects = take(model, session, message);
+    freeze::after(model, &effects);
     next_question(model);
-    log::look(model, session);
+    let shown = freeze::seen(model);
+    log::look(model, shown.as_deref().unwrap_or(session));
     effects
 }
 
@@ -38,14 +43,20 @@ fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
                 None => layers::typed(model, event),
             }
         }
-        Message::Mouse(event) => mouse::take(model, session, event),
+        Message::Mouse(event) => {
+            let shown = freeze::seen(model);
+            mouse::take(model, shown.as_deref().unwrap_or(session), event)
+        }
         Message::Paste(text) => layers::pasted(model, &text),
         Message::Resize(columns, rows) => {
             model.size = (columns, rows);
             Vec::new()
         }
         Message::Changed(now) | Message::Tick(now) => {
-            model.now = now;
+            match &mut model.frozen {
+                Some(frozen) => frozen.goes_on(session, now),
+                None => model.now = now,
+            }
             over(model, session)
         }
         Message::Offer(offer) => take_offer(model, *offer),
@@ -83,10 +94,15 @@ fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
             Vec::new()
         }
         Message::Replay(state) => {
-            if model.replay.is_none() {
-                model.screen = Screen::Watching;
-            }
-            model.replay = Some(state);
+            replay::stands(model, state);
+            Vec::new()
+        }
+        Message::ReplayClosed => {
+            model.replay = None;
+            Vec::new()
+        }
+        Message::Recordings(found) => {
+            recordings::found(model, found);
             Vec::new()
         }
         Message::Ended(ended) => vec![Effect::Quit(ended)],
@@ -117,6 +133,7 @@ fn began(model: &mut Model) {
     let log = &model.watching.log;
     model.watching = Watching {
         figures: model.watching.figures,
+        one: model.watching.one,
         log: LogView {
             left: log.left,
             wrap: log.wrap,
@@ -128,6 +145,7 @@ fn began(model: &mut Model) {
     model.picking.starting = false;
     model.say = None;
     model.leave = Leave::No;
+    model.frozen = None;
     model.screen = Screen::Watching;
 }
 
@@ -158,7 +176,13 @@ fn take_offer(model: &mut Model, offer: Offer) -> Vec<Effect> {
 
 /// Does what a key is for.
 fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
+    let shown = freeze::shown(model, action);
+    let session = shown.as_deref().unwrap_or(session);
     match action {
+        Action::Freeze => {
+            freeze::freeze(model, session);
+            Vec::new()
+        }
         Action::Suspend => vec![Effect::Suspend],
         Action::Quit => quit(model, session),
         Action::Mouse => mouse::turn(model),
@@ -173,6 +197,8 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
         _ if !model.layers.is_empty() => layers::act(model, session, action),
         Action::NextTheme => vec![Effect::Themes(ThemeWish::Next)],
         Action::Theme => vec![Effect::Themes(ThemeWish::List)],
+        Action::Recordings => recordings::enter(model, session),
+        _ if replay::is_for(model, action) => replay::act(model, session, action),
         Action::Notes => {
             model.layers.push(Layer::Notes(0));
             Vec::new()
@@ -181,6 +207,7 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
             Screen::Picking => picking::act(model, action),
             Screen::Watching => watching::act(model, session, action),
             Screen::Comparing => comparing::act(model, session, action),
+            Screen::Recordings => recordings::act(model, action),
         },
     }
 }

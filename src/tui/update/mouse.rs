@@ -68,6 +68,7 @@ fn wheel(model: &mut Model, session: &Session, at: Position, action: Action) -> 
                 let Some(under) = pane_at(model, session, at) else {
                     return Vec::new();
                 };
+                focus(model, session, at);
                 model.watching.pane = under;
             }
             Screen::Picking => {
@@ -76,7 +77,7 @@ fn wheel(model: &mut Model, session: &Session, at: Position, action: Action) -> 
                 };
                 model.picking.pane = under;
             }
-            Screen::Comparing => {}
+            Screen::Comparing | Screen::Recordings => {}
         }
     }
     let effects = (0..WHEEL)
@@ -115,6 +116,13 @@ fn click(model: &mut Model, session: &Session, at: Position) {
             Screen::Watching => watching(model, session, at),
             Screen::Picking => picking(model, at),
             Screen::Comparing => {}
+            Screen::Recordings => {
+                let rows = Block::bordered().inner(layout::recordings(model).0);
+                let len = model.recordings.shown(model.zone).len();
+                if let Some(row) = row_at(rows, model.recordings.at, len, at) {
+                    model.recordings.at = row;
+                }
+            }
         },
     }
 }
@@ -123,7 +131,8 @@ fn watching(model: &mut Model, session: &Session, at: Position) {
     let Some(pane) = pane_at(model, session, at) else {
         return;
     };
-    let had_keys = model.watching.pane == pane;
+    let moved = focus(model, session, at);
+    let had_keys = model.watching.pane == pane && !moved;
     let step = step_at(model, session, at);
     let run = run_at(model, session, at);
     if !had_keys {
@@ -147,6 +156,22 @@ fn watching(model: &mut Model, session: &Session, at: Position) {
     }
 }
 
+/// To the host under the pointer, of those side by side; says whether that is another one.
+fn focus(model: &mut Model, session: &Session, at: Position) -> bool {
+    let areas = layout::watching(model, session);
+    let has = |area: &Rect| area.contains(at);
+    let steps = areas.steps.iter().position(has);
+    let under = steps.or_else(|| areas.logs.iter().position(has));
+    let beside = layout::beside(model, session);
+    let run = under.filter(|under| *under != beside.focus && beside.runs.len() > 1);
+    let run = run.and_then(|under| beside.runs.get(under));
+    let place = run.and_then(|run| session.runs.iter().position(|view| view.run == run.run));
+    if let Some(place) = place {
+        super::watching::look_at(model, session, place);
+    }
+    place.is_some()
+}
+
 /// The step under the pointer.
 fn step_at(model: &Model, session: &Session, at: Position) -> Option<(RunId, usize)> {
     let tally = Tally::of(session);
@@ -156,11 +181,15 @@ fn step_at(model: &Model, session: &Session, at: Position) -> Option<(RunId, usi
         tally: &tally,
     };
     let areas = layout::watching(model, session).steps;
-    let runs = layout::beside(model, session);
-    areas.into_iter().zip(runs).find_map(|(area, run)| {
-        let step = steps::step_at(ui, area, run, at)?;
-        Some((run.run.clone(), step))
-    })
+    let beside = layout::beside(model, session);
+    let runs = beside.runs.iter().enumerate();
+    areas
+        .into_iter()
+        .zip(runs)
+        .find_map(|(area, (place, run))| {
+            let step = steps::step_at(ui, area, run, steps::Place::of(&beside, place), at)?;
+            Some((run.run.clone(), step))
+        })
 }
 
 /// The run under the pointer, by its place among all: of the method in a row of the plan the one
@@ -174,13 +203,13 @@ fn run_at(model: &Model, session: &Session, at: Position) -> Option<usize> {
     };
     let area = layout::watching(model, session).plan?;
     let binding = plan::binding_at(ui, area, at)?;
-    let mut runs = session.runs.iter().enumerate();
+    let runs = || session.runs.iter().enumerate();
     let is_of = |run: &RunView| run.binding == binding;
     let began = |run: &RunView| is_of(run) && run.state != RunStage::Queued;
-    runs.clone()
+    runs()
         .rev()
         .find(|(_, run)| began(run))
-        .or_else(|| runs.find(|(_, run)| is_of(run)))
+        .or_else(|| runs().find(|(_, run)| is_of(run)))
         .map(|(place, _)| place)
 }
 

@@ -1,23 +1,18 @@
 //! Keys of the watching screen.
 
-use crate::event::{Nanos, RunId};
-use crate::session::{RunView, Session, Tally};
+use crate::event::{Binding, RunId};
+use crate::session::{RunStage, RunView, Session, Tally};
 
 use super::super::keys::Action;
+use super::super::lanes;
 use super::super::layout;
-use super::super::message::{Effect, Player, ReplayState};
+use super::super::message::Effect;
 use super::super::model::{
     Decision, Dialog, Entry, Figures, Layer, Leave, Model, Pane, Purpose, Screen,
 };
 use super::super::query::{Query, Syntax};
 use super::super::runlog::At;
-use super::{copying, log, picking};
-
-/// The speeds of a replay.
-const SPEEDS: [f64; 10] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
-
-/// Nanoseconds of one jump.
-const JUMP: u64 = 10_000_000_000;
+use super::{copying, freeze, log, picking};
 
 pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
     match action {
@@ -25,8 +20,6 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
         Action::Pause if session.is_paused() => return vec![Effect::Resume],
         Action::Pause => return vec![Effect::PauseAfterRun],
         Action::Marker => entry(model, Purpose::Marker, "Name of the marker", String::new()),
-        Action::Hold | Action::Faster | Action::Slower => return replay(model, action),
-        Action::Rewind | Action::Advance | Action::Restart => return seek(model, action),
         Action::Again => model.screen = Screen::Picking,
         Action::Search => {
             model.watching.pane = Pane::Log;
@@ -56,8 +49,9 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             view.times = view.times.next();
         }
         Action::Compare => model.screen = Screen::Comparing,
-        Action::NextPane => focus(model, 1),
-        Action::PreviousPane => focus(model, Pane::ALL.len() - 1),
+        Action::NextPane => focus(model, session, true),
+        Action::PreviousPane => focus(model, session, false),
+        Action::Beside => beside(model, session),
         Action::Zoom if log::close(model) => {}
         Action::Zoom => model.watching.zoom = !model.watching.zoom,
         Action::Swap => {
@@ -67,7 +61,13 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             };
             enter(model, pane);
         }
-        Action::Follow => follow(model),
+        Action::Follow => {
+            freeze::thaw(model);
+            follow(model);
+            // A host that has nothing to do any more is not what goes on.
+            let is_busy = |host: &String| lanes::is_busy(session, host);
+            model.watching.host = model.watching.host.take().filter(is_busy);
+        }
         Action::Back => back(model, session),
         Action::PreviousRun | Action::NextRun if model.watching.log.alone.is_some() => {
             log::other_run(model, session, action == Action::NextRun);
@@ -130,7 +130,7 @@ fn stop(model: &mut Model, session: &Session) {
     }));
 }
 
-fn entry(model: &mut Model, purpose: Purpose, title: &str, text: String) {
+pub(super) fn entry(model: &mut Model, purpose: Purpose, title: &str, text: String) {
     model.layers.push(Layer::Entry(Box::new(Entry {
         purpose,
         title: title.to_owned(),
@@ -140,52 +140,72 @@ fn entry(model: &mut Model, purpose: Purpose, title: &str, text: String) {
     })));
 }
 
-fn replay(model: &mut Model, action: Action) -> Vec<Effect> {
-    let Some(ReplayState { paused, speed, .. }) = &mut model.replay else {
-        return Vec::new();
-    };
-    if action == Action::Hold {
-        *paused = !*paused;
-        let player = if *paused { Player::Pause } else { Player::Play };
-        return vec![Effect::Replay(player)];
-    }
-    let next = if action == Action::Faster {
-        SPEEDS.iter().find(|next| **next > *speed)
-    } else {
-        SPEEDS.iter().rev().find(|next| **next < *speed)
-    };
-    match next {
-        Some(next) => {
-            *speed = *next;
-            vec![Effect::Replay(Player::Speed(*next))]
+/// To the next pane, or to the one before. Of hosts that stand side by side each has its own steps
+/// and its own log.
+fn focus(model: &mut Model, session: &Session, forward: bool) {
+    let shown = layout::beside(model, session);
+    let mut stops: Vec<(Pane, Option<RunId>)> = Vec::new();
+    for pane in Pane::ALL {
+        match pane {
+            Pane::Steps if shown.runs.len() > 1 => {
+                for run in &shown.runs {
+                    stops.push((Pane::Steps, Some(run.run.clone())));
+                    stops.push((Pane::Log, Some(run.run.clone())));
+                }
+            }
+            Pane::Log if shown.runs.len() > 1 => {}
+            pane => stops.push((pane, None)),
         }
-        None => Vec::new(),
     }
+    let here = shown.runs.get(shown.focus).map(|run| &run.run);
+    let is_here = |(pane, run): &(Pane, Option<RunId>)| {
+        *pane == model.watching.pane && (run.is_none() || run.as_ref() == here)
+    };
+    let at = stops.iter().position(is_here).unwrap_or_default();
+    let by = if forward { 1 } else { stops.len() - 1 };
+    let Some((pane, run)) = stops.get((at + by) % stops.len().max(1)) else {
+        return;
+    };
+    if let Some(run) = run.as_ref().filter(|run| Some(*run) != here) {
+        let to = session.runs.iter().position(|view| view.run == *run);
+        look_at(model, session, to.unwrap_or_default());
+    }
+    enter(model, *pane);
 }
 
-/// To another moment of a recording. What was looked at may not have happened there.
-fn seek(model: &mut Model, action: Action) -> Vec<Effect> {
-    let Some(ReplayState { at, length, .. }) = &mut model.replay else {
-        return Vec::new();
+/// Hosts side by side, or one.
+fn beside(model: &mut Model, session: &Session) {
+    let watching = &mut model.watching;
+    watching.one = !watching.one;
+    let why = if lanes::lanes(session).len() < 2 {
+        "Only one host has something to do."
+    } else if layout::room_beside(model) < 2 {
+        "There is room for one host: in the steps, Left and Right go to the others."
+    } else {
+        return;
     };
-    let to = match action {
-        Action::Rewind => at.0.saturating_sub(JUMP),
-        Action::Advance => at.0.saturating_add(JUMP),
-        _ => 0,
-    };
-    *at = Nanos(to.min(length.0));
-    let seek = Player::Seek(*at);
-    follow(model);
-    vec![Effect::Replay(seek)]
+    model.watching.one = false;
+    model.say = Some(why.to_owned());
 }
 
-fn focus(model: &mut Model, by: usize) {
-    let at = Pane::ALL
-        .iter()
-        .position(|pane| *pane == model.watching.pane)
-        .unwrap_or_default();
-    if let Some(pane) = Pane::ALL.get((at + by) % Pane::ALL.len()) {
-        enter(model, *pane);
+/// To the host beside.
+fn next_host(model: &mut Model, session: &Session, forward: bool) {
+    let all = lanes::lanes(session);
+    let Some(here) = model.run(session) else {
+        return;
+    };
+    let at = lanes::place(session, &all, here);
+    let to = if forward {
+        (at + 1).min(all.len().saturating_sub(1))
+    } else {
+        at.saturating_sub(1)
+    };
+    if let Some(lane) = all.get(to).filter(|_| to != at) {
+        let run = session
+            .runs
+            .iter()
+            .position(|view| view.run == lane.run.run);
+        look_at(model, session, run.unwrap_or_default());
     }
 }
 
@@ -199,7 +219,7 @@ pub(super) fn enter(model: &mut Model, pane: Pane) {
     }
 }
 
-fn follow(model: &mut Model) {
+pub(super) fn follow(model: &mut Model) {
     if model.watching.log.alone.is_some() {
         log::follow(model);
         return;
@@ -209,48 +229,57 @@ fn follow(model: &mut Model) {
     log::follow(model);
 }
 
-/// One thing at a time: the step alone, the zoom, the search, the filter, then what was looked at.
+/// One thing at a time: the frozen screen, the step alone, the zoom, the search, the filter, what
+/// was looked at, the host.
 fn back(model: &mut Model, session: &Session) {
-    if log::close(model) {
+    if freeze::thaw(model) || log::close(model) {
         return;
     }
-    let log = &mut model.watching.log;
-    if model.watching.zoom {
-        model.watching.zoom = false;
-    } else if log.search.take().is_some() {
-        log.hit = None;
-    } else if log.filter.is_some() {
+    let watching = &mut model.watching;
+    let looks = watching.run.is_some() || watching.step.is_some() || watching.log.top.is_some();
+    if watching.zoom {
+        watching.zoom = false;
+    } else if watching.log.search.take().is_some() {
+        watching.log.hit = None;
+    } else if watching.log.filter.is_some() {
         // No text lets all lines through.
         let _ = log::filter(model, session, "", Syntax::Text);
-    } else {
+    } else if looks {
         follow(model);
+    } else {
+        watching.host = None;
     }
 }
 
-/// Looks at the run before or after the one that is looked at.
+/// Looks at the run before or after the one that is looked at, on its host.
 fn look(model: &mut Model, session: &Session, forward: bool) {
-    let now = model.run(session).map(|run| run.run.clone());
-    let at = session
-        .runs
-        .iter()
-        .position(|run| Some(&run.run) == now.as_ref());
-    let to = match at {
-        None => 0,
-        Some(at) if forward => (at + 1).min(session.runs.len().saturating_sub(1)),
-        Some(at) => at.saturating_sub(1),
+    let Some(here) = model.run(session) else {
+        return;
     };
-    look_at(model, session, to);
+    let host = |run: &RunView| session.binding(&run.binding).map(Binding::host);
+    let is_there = |(_, run): &(usize, &RunView)| host(run) == host(here);
+    let all: Vec<(usize, &RunView)> = session.runs.iter().enumerate().filter(is_there).collect();
+    let at = all.iter().position(|(_, run)| run.run == here.run);
+    let to = match at.unwrap_or_default() {
+        at if forward => (at + 1).min(all.len().saturating_sub(1)),
+        at => at.saturating_sub(1),
+    };
+    if let Some((run, _)) = all.get(to) {
+        look_at(model, session, *run);
+    }
 }
 
 pub(super) fn look_at(model: &mut Model, session: &Session, to: usize) {
     let Some(run) = session.runs.get(to) else {
         return;
     };
-    let is_current = session
-        .current_run()
-        .is_some_and(|current| current.run == run.run);
+    let host = session.binding(&run.binding).map(Binding::host);
+    let is_followed = host
+        .and_then(|host| lanes::of_host(session, host))
+        .is_some_and(|followed| followed.run == run.run && followed.state != RunStage::Queued);
     follow(model);
-    model.watching.run = (!is_current).then(|| run.run.clone());
+    model.watching.host = host.map(ToOwned::to_owned);
+    model.watching.run = (!is_followed).then(|| run.run.clone());
 }
 
 fn scroll(model: &mut Model, session: &Session, action: Action) {
@@ -267,6 +296,8 @@ fn scroll(model: &mut Model, session: &Session, action: Action) {
                 look_at(model, session, to);
             }
         }
+        Pane::Steps if action == Action::Left => next_host(model, session, false),
+        Pane::Steps if action == Action::Right => next_host(model, session, true),
         Pane::Steps => steps(model, session, page, action),
         Pane::Log => log::scroll(model, session, action),
         Pane::Medians => {
@@ -315,9 +346,8 @@ pub(super) fn choose(model: &mut Model, id: RunId, to: usize) {
 
 /// The step that goes on; the last one where none does.
 fn moving(run: &RunView) -> usize {
-    let goes_on = |step: &crate::session::StepView| step.started.is_some() && step.end.is_none();
     run.steps
         .iter()
-        .position(|step| goes_on(step) && !step.planned.background)
+        .position(|step| step.goes_on() && !step.planned.background)
         .unwrap_or(run.steps.len().saturating_sub(1))
 }

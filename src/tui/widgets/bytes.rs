@@ -170,7 +170,7 @@ fn place(ui: Ui<'_>, row: &mut Row<'_>, placement: &items::Placed<'_>, name: usi
 /// `thin pool pve/data  61.2 % ████████▌····  meta 3.1 %  39.2 of 64.0 GiB`.
 fn draw_pool(ui: Ui<'_>, row: &mut Row<'_>, pool: &PoolView, name: usize) {
     let latest = &pool.latest;
-    let title = match ui.session.hosts.len() {
+    let title = match ui.session.hosts.size() {
         0 | 1 => latest.pool.clone(),
         _ => format!("{} {}", latest.host, latest.pool),
     };

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 
 use super::super::keys::{Action, Bound, Context};
-use super::super::model::{Entry, Layer, Purpose, Screen};
+use super::super::model::{Entry, Layer, Purpose, Screen, is_active};
 use super::super::query::Syntax;
 use super::super::text;
 use super::super::theme::Role;
@@ -59,7 +59,7 @@ fn said(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, say: &str) {
 pub(crate) fn is_in_bar(entry: &Entry) -> bool {
     matches!(
         entry.purpose,
-        Purpose::Search(_) | Purpose::FilterLog(_) | Purpose::Filter
+        Purpose::Search(_) | Purpose::FilterLog(_) | Purpose::Filter | Purpose::FilterRecordings
     )
 }
 
@@ -107,6 +107,9 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
         let Some(key) = bound.keys.first().filter(|_| !bound.bind.bar.is_empty()) else {
             continue;
         };
+        if bound.bind.action == Action::Recordings && !has_recordings(ui) {
+            continue;
+        }
         let (name, label) = match bound.bind.bar.split_once(' ') {
             // `+/- speed`: two keys, the second one is that of the next row.
             Some((names, label)) if names.len() == 3 && names.contains('/') => {
@@ -144,6 +147,12 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
     }
 }
 
+/// Whether the list of recordings can be opened from here.
+fn has_recordings(ui: Ui<'_>) -> bool {
+    let goes_on = ui.model.replay.is_none() && is_active(ui.session);
+    ui.model.layers.is_empty() && !goes_on
+}
+
 /// What the bar calls a key: pausing and going on are one key.
 fn label(ui: Ui<'_>, bound: &Bound) -> String {
     let replay = ui.model.replay.as_ref();
@@ -153,6 +162,12 @@ fn label(ui: Ui<'_>, bound: &Bound) -> String {
             "what came out"
         }
         Action::Hold if replay.is_some_and(|replay| replay.paused) => "go on",
+        Action::Back
+            if bound.bind.context == Context::Recordings
+                && !ui.model.recordings.filter.is_empty() =>
+        {
+            "all"
+        }
         _ => bound.bind.bar,
     }
     .to_owned()

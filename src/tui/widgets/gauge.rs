@@ -24,6 +24,14 @@ pub(crate) fn estimated(row: &mut Row<'_>, percent: f64, cells: usize) {
         .text(&"·".repeat(cells.saturating_sub(full)), Role::GaugeTrack);
 }
 
+/// A line of so many cells whose figure is a time that earlier runs needed: nothing tells how much
+/// is done.
+pub(crate) fn time(row: &mut Row<'_>, share: f64, cells: usize) {
+    let gone = (share.clamp(0.0, 1.0) * cells as f64).floor() as usize;
+    row.text(&"━".repeat(gone), Role::GaugeEstimated)
+        .text(&"╌".repeat(cells.saturating_sub(gone)), Role::GaugeTrack);
+}
+
 /// Rates over time, the highest one full.
 pub(crate) fn spark(rates: &[f64]) -> String {
     let highest = rates.iter().copied().fold(0.0, f64::max);

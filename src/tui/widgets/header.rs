@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use crate::event::HostState;
 use crate::session::{HostView, RunStage, RunView, Session};
 
+use super::super::freeze::Frozen;
 use super::super::model::{Leave, Screen, is_active};
 use super::super::theme::Role;
 use super::super::view::Ui;
@@ -21,7 +22,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let mut row = Row::new(ui, width.saturating_sub(need));
     if row.room() > 9 {
         row.gap(1).text("comeback", Role::Title);
-        if ui.model.screen != Screen::Picking {
+        if !matches!(ui.model.screen, Screen::Picking | Screen::Recordings) {
             hosts(ui, &mut row);
         }
     }
@@ -32,6 +33,14 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         .text(&end, role);
     line.extend(rest.line());
     ui.line(area, buffer, &line);
+    if area.height > 1 {
+        let below = Rect {
+            y: area.y + 1,
+            height: 1,
+            ..area
+        };
+        super::timeline::draw(ui, below, buffer);
+    }
 }
 
 /// How much is said of each host.
@@ -39,58 +48,98 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
 enum Say {
     /// State, and what is known of it.
     All,
+    /// State, what is wrong, and why.
+    Why,
     /// State, and what is wrong.
     Trouble,
     /// State.
     State,
 }
 
-/// All hosts, with as much of each as there is room for all of them; else as many as there is
-/// room for, those that are not up first.
-fn hosts(ui: Ui<'_>, row: &mut Row<'_>) {
-    let mut all: Vec<(&String, &HostView)> = ui.session.hosts.iter().collect();
-    let item = |(name, host): (&String, &HostView), say: Say| {
-        let (sign, detail) = host_state(ui, host);
-        let is_said = match say {
-            Say::All => true,
-            Say::Trouble => sign.role != Role::Ok,
-            Say::State => false,
-        };
-        let detail = if is_said { detail } else { String::new() };
-        let blank = usize::from(!detail.is_empty());
-        let legacy = if is_legacy(host) { 1 + LEGACY.len() } else { 0 };
-        let cells = 3 + text::width(name) + 2 + legacy + blank + text::width(&detail);
-        (sign, detail, cells)
-    };
-    let room = row.room();
-    let cells = |say| all.iter().map(|host| item(*host, say).2).sum::<usize>();
-    let fits = [Say::All, Say::Trouble, Say::State]
-        .into_iter()
-        .find(|say| cells(*say) <= room);
-    if fits.is_none() {
-        all.sort_by_key(|(_, host)| host_state(ui, host).0.role == Role::Ok);
-    }
-    for (at, host) in all.iter().enumerate() {
-        let (sign, detail, cells) = item(*host, fits.unwrap_or(Say::State));
-        // The last cells are for the count of those that have no room.
-        if fits.is_none() && cells + 4 > row.room() {
-            row.whole(&format!("+{}", all.len() - at), Role::Muted);
-            return;
+/// A host in the line.
+struct Item<'a> {
+    name: &'a str,
+    sign: signs::Sign,
+    detail: String,
+    is_legacy: bool,
+}
+
+impl<'a> Item<'a> {
+    fn of(ui: Ui<'_>, (name, host): (&'a String, &HostView), say: Say) -> Self {
+        let (sign, mut detail) = host_state(ui, host);
+        let is_up = sign.role == Role::Ok;
+        match say {
+            Say::Why | Say::Trouble if is_up => detail.clear(),
+            Say::Trouble => detail.truncate(detail.find(':').unwrap_or(detail.len())),
+            Say::State => detail.clear(),
+            Say::All | Say::Why => {}
         }
+        Self {
+            name,
+            sign,
+            detail,
+            is_legacy: is_legacy(host),
+        }
+    }
+
+    fn cells(&self) -> usize {
+        let blank = usize::from(!self.detail.is_empty());
+        let legacy = if self.is_legacy { 1 + LEGACY.len() } else { 0 };
+        3 + text::width(self.name) + 2 + legacy + blank + text::width(&self.detail)
+    }
+
+    fn draw(&self, row: &mut Row<'_>) {
         row.gap(3)
-            .text(host.0, Role::Text)
+            .text(self.name, Role::Text)
             .gap(1)
-            .text(sign.glyph, sign.role);
-        if is_legacy(host.1) {
+            .text(self.sign.glyph, self.sign.role);
+        if self.is_legacy {
             row.gap(1).text(LEGACY, Role::Warn);
         }
-        if !detail.is_empty() {
-            let role = if sign.role == Role::Ok {
-                Role::Muted
-            } else {
-                sign.role
-            };
-            row.gap(1).text(&detail, role);
+        if !self.detail.is_empty() {
+            let is_up = self.sign.role == Role::Ok;
+            let role = if is_up { Role::Muted } else { self.sign.role };
+            row.gap(1).text(&self.detail, role);
+        }
+    }
+}
+
+/// Cells for how many hosts have no room.
+const COUNT: usize = 14;
+
+/// All hosts, with as much of each as there is room for all of them; else those that are not up,
+/// and how many the others are.
+fn hosts(ui: Ui<'_>, row: &mut Row<'_>) {
+    let all: Vec<(&String, &HostView)> = ui.session.hosts.iter().collect();
+    for say in [Say::All, Say::Why, Say::Trouble, Say::State] {
+        let items: Vec<Item<'_>> = all.iter().map(|host| Item::of(ui, *host, say)).collect();
+        if items.iter().map(Item::cells).sum::<usize>() <= row.room() {
+            for item in &items {
+                item.draw(row);
+            }
+            return;
+        }
+    }
+    let is_up = |host: &(&String, &HostView)| host_state(ui, host.1).0.role == Role::Ok;
+    let (up, mut down): (Vec<_>, Vec<_>) = all.into_iter().partition(is_up);
+    down.sort_by_key(|(_, host)| host_state(ui, host).0.role != Role::Error);
+    let mut hidden = Vec::new();
+    for host in &down {
+        let fits = [Say::Why, Say::Trouble, Say::State].map(|say| Item::of(ui, *host, say));
+        match fits.iter().find(|item| item.cells() + COUNT <= row.room()) {
+            Some(item) => item.draw(row),
+            None => hidden.push(*host),
+        }
+    }
+    hidden.extend(up);
+    for state in [HostState::Down, HostState::Connecting, HostState::Up] {
+        let sign = signs::of_host(state);
+        let all = hidden
+            .iter()
+            .filter(|(_, host)| host_state(ui, host).0 == sign);
+        let count = all.count();
+        if count > 0 {
+            row.whole(&format!("{count} {}", sign.glyph), sign.role);
         }
     }
 }
@@ -113,15 +162,21 @@ fn host_state(ui: Ui<'_>, host: &HostView) -> (signs::Sign, String) {
     let sign = signs::of_host(change.state);
     let detail = match change.state {
         HostState::Up => system(),
-        HostState::Connecting if is_active(ui.session) => {
+        HostState::Connecting | HostState::Down => {
+            // What has been up once is looked for again.
+            let is_back = change.state == HostState::Connecting && host.facts.is_some();
+            let word = if is_back { "reconnecting" } else { sign.word };
             let since = ui.model.now.since(host.at);
-            format!("{} {}", sign.word, format::elapsed(since))
+            let since = if is_active(ui.session) {
+                format!(" {}", format::elapsed(since))
+            } else {
+                String::new()
+            };
+            match &change.reason {
+                Some(reason) => format!("{word}{since}: {reason}"),
+                None => format!("{word}{since}"),
+            }
         }
-        HostState::Connecting => sign.word.to_owned(),
-        HostState::Down => match &change.reason {
-            Some(reason) => format!("{}: {reason}", sign.word),
-            None => sign.word.to_owned(),
-        },
     };
     (sign, detail)
 }
@@ -135,27 +190,14 @@ fn short_system(system: &str) -> String {
 /// Where the session is, and how long still.
 fn standing(ui: Ui<'_>) -> (String, Role) {
     let (model, session) = (ui.model, ui.session);
+    if model.screen == Screen::Recordings {
+        return ("recordings".to_owned(), Role::Muted);
+    }
+    if let Some(frozen) = &model.frozen {
+        return (badge(frozen, model.size.0), Role::Selection);
+    }
     if let Some(replay) = &model.replay {
-        let pace = if replay.paused {
-            "held".to_owned()
-        } else {
-            format!("{}×", replay.speed)
-        };
-        let (at, length) = (format::moment(replay.at), format::moment(replay.length));
-        // The name of the file is the first thing that a narrow terminal can do without.
-        let name = if model.size.0 >= 110 {
-            format!(" {}", replay.name)
-        } else {
-            String::new()
-        };
-        let place = match &session.end {
-            Some(end) => format!("over: {}", end.reason),
-            None => place(session),
-        };
-        return (
-            format!("replay{name} · {pace} · {at} of {length} · {place}"),
-            Role::Info,
-        );
+        return super::timeline::standing(ui, replay);
     }
     if model.screen == Screen::Picking {
         let says = if model.picking.starting {
@@ -191,8 +233,29 @@ fn standing(ui: Ui<'_>) -> (String, Role) {
     }
 }
 
+/// That the screen stands still, since when, what has happened meanwhile, and the way out.
+fn badge(frozen: &Frozen, width: u16) -> String {
+    let begin = format!(" FROZEN {}", format::elapsed(frozen.time()));
+    let end = " · Ctrl-F goes on ";
+    let mut room =
+        usize::from(width * 4 / 5).saturating_sub(text::width(&begin) + text::width(end));
+    let mut words = Vec::new();
+    for word in frozen.since.words() {
+        let need = text::width(&word) + 3;
+        if need > room {
+            break;
+        }
+        room -= need;
+        words.push(word);
+    }
+    if words.is_empty() {
+        return format!("{begin}{end}");
+    }
+    format!("{begin} · {}{end}", words.join(", "))
+}
+
 /// Which run it is, and that it did not end well.
-fn place(session: &Session) -> String {
+pub(super) fn place(session: &Session) -> String {
     let all = session.runs.len();
     let Some(current) = session.current_run() else {
         return format!("{} to come", format::count(all, "run"));

@@ -22,7 +22,9 @@ use super::row::Row;
 
 /// The pane of one run.
 pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&RunView>) {
-    let has_keys = ui.model.watching.pane == Pane::Log;
+    let pinned = ui.model.watching.log.top.as_ref();
+    let is_pinned = run.is_some_and(|run| pinned.is_some_and(|(of, _)| *of == run.run));
+    let has_keys = ui.model.watching.pane == Pane::Log && (is_pinned || ui.is_looked_at(run));
     let Some(run) = run.filter(|run| !run.steps.is_empty()) else {
         ui.pane(
             area,
@@ -46,7 +48,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
         .map_or("", |step| step.planned.name.as_str());
     let titles = Titles {
         left: &format!("Log · {} · {name}", title(ui, run)),
-        right: &standing(ui, run, &log, last),
+        right: &standing(ui, run, &log, last, is_pinned),
         foot: &age(ui, run, page),
     };
     ui.pane(area, buffer, has_keys, titles);
@@ -101,7 +103,7 @@ fn top(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, page: Page) -> At {
 }
 
 /// What is searched for and let through, and what is below.
-fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At) -> String {
+fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At, is_pinned: bool) -> String {
     let view = &ui.model.watching.log;
     let mut parts = Vec::new();
     let typed = |sign: &str, found: &Found| {
@@ -132,15 +134,15 @@ fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At) -> String {
         lines_of(all)
     };
     let follow = ui.model.keys.name(&[Context::Watching], Action::Follow);
-    if view.top.is_none() {
-        parts.push("following".to_owned());
-        parts.push(lines);
-    } else {
+    if is_pinned {
         match log.below(last) {
             0 => parts.extend(["end".to_owned(), lines]),
             below => parts.push(format!("{} below", lines_of(below))),
         }
         parts.push(format!("{follow} follows"));
+    } else {
+        parts.push("following".to_owned());
+        parts.push(lines);
     }
     parts.join(" · ")
 }

@@ -1,5 +1,7 @@
 //! The plan: methods × repetitions, each with its state.
 
+use std::collections::BTreeSet;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
@@ -11,7 +13,7 @@ use crate::session::{RunStage, RunView};
 use super::super::model::Pane;
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
-use super::super::{estimate, layout, signs, text};
+use super::super::{estimate, format, layout, signs, text};
 use super::row::Row;
 
 /// The pane.
@@ -78,11 +80,26 @@ fn rows(ui: Ui<'_>, plan: &Plan, width: usize) -> Rows {
     let mut bindings = Vec::new();
     let mut at = 0;
     let mut group = String::new();
+    // Each machine has its own time left; of one alone the first line says it.
+    let left = estimate::machines_left(ui.session, ui.model.now);
+    let machines = estimate::machines(ui.session);
+    let left = |host: &str| left.get(*machines.get(host)?).copied();
+    let mut hosts: Vec<&str> = plan.bindings.iter().map(Binding::host).collect();
+    hosts.dedup();
+    let several = hosts.iter().any(|host| Some(host) != hosts.first());
+    let mut told = BTreeSet::new();
     for binding in &plan.bindings {
         let title = format!("{}  {}", binding.host(), binding.subject);
         if title != group {
             let mut row = Row::new(ui, width);
             row.text(&title, Role::Muted);
+            let is_first = several && told.insert(binding.host());
+            if let Some(left) = is_first.then(|| left(binding.host())).flatten() {
+                row.end(
+                    &format!("≈{}", format::rough(left.as_secs_f64())),
+                    Role::Accent,
+                );
+            }
             rows.push(row.line());
             group = title;
         }
@@ -156,7 +173,7 @@ pub(crate) fn draw_line(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let Some(plan) = plan(ui) else {
         return;
     };
-    let width = usize::from(area.width);
+    let width = usize::from(area.width).saturating_sub(1);
     let looked_at = ui.model.run(ui.session);
     let here = plan
         .bindings

@@ -2,7 +2,8 @@
 
 use ratatui::text::Line;
 
-use crate::event::{Level, Nanos, Note};
+use crate::event::{Binding, Level, Nanos, Note};
+use crate::session::{RunView, Session};
 
 use super::super::model::is_active;
 use super::super::signs::{self, Sign};
@@ -11,13 +12,50 @@ use super::super::view::Ui;
 use super::super::{format, text};
 use super::row::Row;
 
+/// Which part of the session a line speaks of.
+pub(crate) struct About<'a> {
+    /// The host; all of them where one run is shown.
+    host: Option<&'a str>,
+    /// Whether questions, and what is about no host, are said here.
+    is_here: bool,
+}
+
+impl<'a> About<'a> {
+    /// A run: of several side by side each speaks for its host.
+    pub fn of(ui: Ui<'a>, run: &RunView, is_here: bool, several: bool) -> Self {
+        let binding = ui.session.binding(&run.binding).filter(|_| several);
+        Self {
+            host: binding.map(Binding::host),
+            is_here,
+        }
+    }
+
+    fn takes(&self, session: &Session, note: &Note) -> bool {
+        let Some(host) = self.host else { return true };
+        let of_run = || {
+            let run = session.run_view(session.run_of(note)?)?;
+            Some(session.binding(&run.binding)?.host())
+        };
+        match of_run().or(note.host.as_deref()) {
+            Some(other) => other == host,
+            None => self.is_here,
+        }
+    }
+}
+
 /// The newest warning or error and how many there are, in at most so many rows; a question that
 /// waits goes first. Nothing where there is nothing to say.
-pub(crate) fn lines(ui: Ui<'_>, width: usize, most: usize) -> Vec<Line<'static>> {
-    let (sign, says, tail) = if let Some(ask) = ui.session.asks.first() {
+pub(crate) fn lines(
+    ui: Ui<'_>,
+    about: &About<'_>,
+    width: usize,
+    most: usize,
+) -> Vec<Line<'static>> {
+    let ask = ui.session.asks.first().filter(|_| about.is_here);
+    let (sign, says, tail) = if let Some(ask) = ask {
         let says = format!("waits for the operator: {}", ask.text);
         (ASKS, says, String::new())
-    } else if let Some((at, note, all)) = newest(ui) {
+    } else if let Some((at, note, all)) = newest(ui, about) {
         let when = if is_active(ui.session) {
             format::ago(ui.model.now.since(at))
         } else {
@@ -73,12 +111,12 @@ const ASKS: Sign = Sign {
 };
 
 /// The newest warning or error, and how many there are.
-fn newest(ui: Ui<'_>) -> Option<(Nanos, &Note, usize)> {
+fn newest<'a>(ui: Ui<'a>, about: &About<'_>) -> Option<(Nanos, &'a Note, usize)> {
     let grave = || {
         ui.session
             .notes
             .iter()
-            .filter(|(_, note)| note.level != Level::Remark)
+            .filter(|(_, note)| note.level != Level::Remark && about.takes(ui.session, note))
     };
     let (at, note) = grave().next_back()?;
     Some((*at, note, grave().count()))

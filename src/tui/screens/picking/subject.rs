@@ -62,7 +62,7 @@ fn start(ui: Ui<'_>, at: usize, is_chosen: bool, width: usize) -> Row<'_> {
     let mut row = Row::new(ui, width);
     row.text(if is_here { "▸ " } else { "  " }, Role::Accent);
     if is_chosen {
-        row.text("(•) ", Role::Accent);
+        row.text("(●) ", Role::Accent);
     } else {
         row.text("( ) ", Role::Text);
     }

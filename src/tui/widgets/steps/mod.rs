@@ -1,7 +1,9 @@
 //! The steps of a run: what was done, what goes on, what is still to come.
 
+mod fold;
 mod going_on;
 mod over;
+mod trouble;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -12,6 +14,7 @@ use crate::event::{Labels, Phase, PlannedStep};
 use crate::session::{RunStage, RunView, StepView};
 
 use super::super::keys::Action;
+use super::super::layout::Beside;
 use super::super::model::{Pane, is_active};
 use super::super::signs::{self, Sign};
 use super::super::theme::Role;
@@ -27,9 +30,35 @@ const COMMAND: usize = 24;
 /// That of another step, at the end of its row, where there is so much room to spare.
 const SPARE: usize = 60;
 
+/// Where a pane stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Whether its run is the one that is looked at.
+    pub is_here: bool,
+    /// Whether it is one of several.
+    pub several: bool,
+}
+
+impl Place {
+    /// Of one of those side by side.
+    pub fn of(beside: &Beside<'_>, at: usize) -> Self {
+        Self {
+            is_here: at == beside.focus,
+            several: beside.runs.len() > 1,
+        }
+    }
+}
+
 /// The pane of one run.
-pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&RunView>) {
-    let has_keys = ui.model.watching.pane == Pane::Steps;
+pub(crate) fn draw(
+    ui: Ui<'_>,
+    area: Rect,
+    buffer: &mut Buffer,
+    run: Option<&RunView>,
+    place: Place,
+) {
+    let is_here = place.is_here;
+    let has_keys = ui.model.watching.pane == Pane::Steps && is_here;
     let Some(run) = run else {
         let titles = Titles {
             left: "Steps",
@@ -39,41 +68,48 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&Run
         return;
     };
     let titles = Titles {
-        left: &title(ui, run),
-        right: &standing(ui, run),
+        left: &title(ui, run, area.width),
+        right: &standing(ui, run, is_here),
         ..Titles::default()
     };
     ui.pane(area, buffer, has_keys, titles);
-    let (inner, warning) = parts(ui, area);
+    let (inner, warning) = parts(ui, area, run, place);
     let last = Rect {
         y: inner.bottom(),
         height: u16::try_from(warning.len()).unwrap_or(1),
         ..inner
     };
     ui.rows(last, buffer, &warning, 0);
-    let rows = List::of(ui, run, usize::from(inner.width)).rows();
+    let rows = List::of(ui, run, is_here, usize::from(inner.width)).rows();
     ui.rows(inner, buffer, &rows.lines, rows.first(inner.height));
 }
 
 /// The area of the steps, and the warning below them.
-fn parts(ui: Ui<'_>, area: Rect) -> (Rect, Vec<Line<'static>>) {
+fn parts(ui: Ui<'_>, area: Rect, run: &RunView, place: Place) -> (Rect, Vec<Line<'static>>) {
     let mut inner = Block::bordered().inner(area);
     if inner.height <= 3 {
         return (inner, Vec::new());
     }
     let most = if inner.height > 8 { 2 } else { 1 };
-    let warning = warning::lines(ui, usize::from(inner.width), most);
+    let about = warning::About::of(ui, run, place.is_here, place.several);
+    let warning = warning::lines(ui, &about, usize::from(inner.width), most);
     inner.height -= u16::try_from(warning.len()).unwrap_or(1);
     (inner, warning)
 }
 
 /// The step that stands in a row of the pane.
-pub(crate) fn step_at(ui: Ui<'_>, area: Rect, run: &RunView, at: Position) -> Option<usize> {
-    let (inner, _) = parts(ui, area);
+pub(crate) fn step_at(
+    ui: Ui<'_>,
+    area: Rect,
+    run: &RunView,
+    place: Place,
+    at: Position,
+) -> Option<usize> {
+    let (inner, _) = parts(ui, area, run, place);
     if !inner.contains(at) {
         return None;
     }
-    let rows = List::of(ui, run, usize::from(inner.width)).rows();
+    let rows = List::of(ui, run, place.is_here, usize::from(inner.width)).rows();
     let row = rows.first(inner.height) + usize::from(at.y - inner.y);
     rows.steps.get(row).copied()
 }
@@ -97,11 +133,22 @@ impl Rows {
     }
 }
 
-fn title(ui: Ui<'_>, run: &RunView) -> String {
+/// Narrower than this, a title says less.
+const NARROW: u16 = 72;
+
+fn title(ui: Ui<'_>, run: &RunView, width: u16) -> String {
     let header = ui.session.header.as_ref();
     let reps = header.map_or(0, |header| header.plan.reps);
     let turn = format!("repetition {} of {reps}", run.rep);
     match ui.session.binding(&run.binding) {
+        Some(binding) if width < NARROW => {
+            format!(
+                "{} · {} · {} of {reps}",
+                binding.host(),
+                binding.method,
+                run.rep
+            )
+        }
         Some(binding) => {
             let host = binding.host();
             format!("{host} · {} · {} · {turn}", binding.subject, binding.method)
@@ -111,8 +158,8 @@ fn title(ui: Ui<'_>, run: &RunView) -> String {
 }
 
 /// How the run stands, where that needs a word.
-fn standing(ui: Ui<'_>, run: &RunView) -> String {
-    let looked_at = ui.model.watching.run.is_some() && is_active(ui.session);
+fn standing(ui: Ui<'_>, run: &RunView, is_here: bool) -> String {
+    let looked_at = is_here && ui.model.watching.run.is_some() && is_active(ui.session);
     let key = ui.model.keys.any(Action::Follow);
     let hint = if looked_at && !key.is_empty() {
         format!("{key} follows")
@@ -135,6 +182,8 @@ fn standing(ui: Ui<'_>, run: &RunView) -> String {
 struct List<'a> {
     ui: Ui<'a>,
     run: &'a RunView,
+    /// The step under the cursor, where that is in this run.
+    cursor: Option<usize>,
     width: usize,
     phase: usize,
     name: usize,
@@ -142,21 +191,22 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    fn of(ui: Ui<'a>, run: &'a RunView, width: usize) -> Self {
+    fn of(ui: Ui<'a>, run: &'a RunView, is_here: bool, width: usize) -> Self {
         Self {
             ui,
             run,
+            cursor: ui.model.watching.step.filter(|_| is_here),
             width,
             phase: if width >= 84 { 9 } else { 0 },
             name: (width / 4).clamp(10, 30),
             // `12 min 05 s`, or `0.31 s ±0.01`.
-            seconds: if width < 60 { 9 } else { 13 },
+            seconds: if width < 60 { 11 } else { 13 },
         }
     }
 
-    /// Where what is known of a step begins.
-    fn detail(&self) -> usize {
-        2 + self.phase + self.name + 1 + self.seconds
+    /// Where rows below a step begin: under its name.
+    fn under(&self) -> usize {
+        2 + self.phase
     }
 
     /// All rows.
@@ -165,13 +215,22 @@ impl<'a> List<'a> {
         let mut steps = Vec::new();
         let mut focus = 0;
         let mut phase = None;
-        for (at, step) in self.run.steps.iter().enumerate() {
+        let cursor = self.cursor;
+        let mut at = 0;
+        while let Some(step) = self.run.steps.get(at) {
+            if let Some(range) = fold::of(self.run, at, cursor) {
+                let first = range.start;
+                at = range.end;
+                rows.push(self.folded(range, news(&mut phase, step.planned.phase)));
+                steps.resize(rows.len(), first);
+                continue;
+            }
             if self.is_in_focus(at, step) {
                 focus = rows.len();
             }
-            let chosen = self.ui.model.watching.step == Some(at);
-            rows.extend(self.step(step, &mut phase, chosen));
+            rows.extend(self.step(step, &mut phase, cursor == Some(at)));
             steps.resize(rows.len(), at);
+            at += 1;
         }
         match &self.run.state {
             RunStage::Ended(end, Some(cause)) => {
@@ -186,7 +245,7 @@ impl<'a> List<'a> {
             }
             RunStage::Ended(_, None) => {}
             RunStage::Queued | RunStage::Running => {
-                let pending = self.to_come().iter();
+                let pending = self.ui.session.to_come(self.run).iter();
                 rows.extend(pending.map(|step| self.pending(step, &mut phase)));
             }
         }
@@ -199,30 +258,15 @@ impl<'a> List<'a> {
 
     /// The step under the cursor; else the one that goes on or went wrong; else the last.
     fn is_in_focus(&self, at: usize, step: &StepView) -> bool {
-        if let Some(chosen) = self.ui.model.watching.step {
+        if let Some(chosen) = self.cursor {
             return chosen == at;
         }
-        let goes_on = step.started.is_some() && step.end.is_none() && !step.planned.background;
+        let goes_on = step.goes_on() && !step.planned.background;
         let failed = step.end.as_ref().is_some_and(|end| !end.end.is_good());
         let is_last = at + 1 == self.run.steps.len();
         goes_on
             || failed
             || is_last && matches!(self.run.state, RunStage::Ended(end, _) if end.is_good())
-    }
-
-    /// Steps of the plan that have not been told of yet.
-    fn to_come(&self) -> &'a [PlannedStep] {
-        let Some(binding) = self.ui.session.binding(&self.run.binding) else {
-            return &[];
-        };
-        let mut rest = binding.steps.as_slice();
-        for step in &self.run.steps {
-            let name = &step.planned.name;
-            if let Some(at) = rest.iter().position(|other| other.name == *name) {
-                rest = rest.get(at + 1..).unwrap_or_default();
-            }
-        }
-        rest
     }
 
     /// Sign, phase where it is a new one, and name.
@@ -275,7 +319,13 @@ impl<'a> List<'a> {
         let name = labelled(&planned.name, &planned.labels);
         let mut row = self.head(sign, news(last, planned.phase), &name, role);
         let below = match &step.end {
-            Some(end) => self.over(&mut row, step, end, role),
+            Some(end) => {
+                let mut below = self.over(&mut row, step, end, role);
+                if chosen {
+                    below.extend(self.course(step));
+                }
+                below
+            }
             None if step.started.is_some() => self.going_on(&mut row, step),
             None => {
                 row.gap(self.seconds);

@@ -2,12 +2,14 @@
 
 use ratatui::text::Line;
 
-use crate::event::{EndState, Sample, Space, StepEnd};
+use crate::event::{Bytes, EndState, Sample, Space, StepEnd};
 use crate::session::StepView;
 
-use super::super::super::format;
+use super::super::super::estimate;
 use super::super::super::signs;
 use super::super::super::theme::Role;
+use super::super::super::{format, text};
+use super::super::gauge;
 use super::super::row::Row;
 use super::{FIGURES, List};
 
@@ -22,7 +24,7 @@ impl List<'_> {
         let sign = signs::of_end(end.end);
         let taken = end
             .seconds
-            .map(|seconds| format::seconds(seconds, end.resolution));
+            .map(|seconds| self.took(seconds, end.resolution));
         let seconds = if step.planned.timed {
             role
         } else {
@@ -50,6 +52,27 @@ impl List<'_> {
         end.cause
             .as_ref()
             .map_or_else(Vec::new, |cause| self.cause(sign, cause))
+    }
+
+    /// Seconds, with the clock's error where there is room for it.
+    pub(super) fn took(&self, seconds: f64, resolution: f64) -> String {
+        let all = format::seconds(seconds, resolution);
+        match all.split_once(" ±") {
+            Some((bare, _)) if text::width(&all) > self.seconds => bare.to_owned(),
+            _ => all,
+        }
+    }
+
+    /// How its bytes went, over all of its time.
+    pub(super) fn course(&self, step: &StepView) -> Option<Line<'static>> {
+        let (_, done) = step.pace.last()?;
+        self.below(|row| {
+            row.whole(&format::bytes(Bytes(done)), Role::Text);
+            Self::extremes(row, step);
+            let slots = row.room().saturating_sub(3).min(32);
+            let rates = estimate::rates(step, slots);
+            row.whole(&gauge::spark(&rates), Role::Spark);
+        })
     }
 
     /// Proofs, figures, named moments.

@@ -1,0 +1,171 @@
+//! Where a replay stands: in words for the first line, and as a line with its chapters.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::event::Nanos;
+use crate::recording::ChapterKind;
+
+use super::super::message::ReplayState;
+use super::super::theme::Role;
+use super::super::view::Ui;
+use super::super::{chapters, format, text};
+use super::header;
+use super::row::Row;
+
+/// Where the replay stands, in words: as many as there is room for.
+pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
+    let (pace, role) = pace(replay);
+    let clock = format!(
+        "{} of {}",
+        format::moment(replay.at),
+        format::moment(replay.length)
+    );
+    let is_at_end = replay.read.is_none() && replay.at >= replay.length;
+    let place = match &ui.session.end {
+        Some(end) => format!("over: {}", end.reason),
+        None if is_at_end => format!("cut here, {}", header::place(ui.session)),
+        None => header::place(ui.session),
+    };
+    // What a narrow terminal can do without stands behind: how much, the more the sooner.
+    let mut parts = vec![
+        (3, "replay".to_owned()),
+        (5, replay.name.clone()),
+        (0, pace),
+        (1, clock),
+        (2, place),
+    ];
+    let also = [
+        (replay.cut && replay.passing.is_none(), "idle cut"),
+        (replay.looping, "loop"),
+    ];
+    for (_, word) in also.iter().filter(|(holds, _)| *holds) {
+        parts.insert(parts.len() - 2, (4, (*word).to_owned()));
+    }
+    if let Some(read) = replay.read {
+        parts.insert(parts.len() - 2, (4, format!("reading {read} %")));
+    }
+    if let Some(trouble) = &replay.trouble {
+        parts.push((1, trouble.clone()));
+    }
+    // The hosts have the rest.
+    let room = usize::from(ui.model.size.0) * 5 / 8;
+    loop {
+        let words: Vec<&str> = parts.iter().map(|(_, word)| word.as_str()).collect();
+        let says = words.join(" · ");
+        let worst = parts
+            .iter()
+            .map(|(rank, _)| *rank)
+            .max()
+            .unwrap_or_default();
+        if worst < 3 || text::width(&says) <= room {
+            return (says, role);
+        }
+        parts.retain(|(rank, _)| *rank < worst);
+    }
+}
+
+/// How fast it goes, in words that nobody takes for the time that it took.
+fn pace(replay: &ReplayState) -> (String, Role) {
+    if replay.trouble.is_some() {
+        return ("cannot go on".to_owned(), Role::Error);
+    }
+    if let Some(passing) = replay.passing {
+        return (
+            format!("cutting {} idle", format::elapsed(passing)),
+            Role::Warn,
+        );
+    }
+    if replay.paused {
+        return ("held".to_owned(), Role::Info);
+    }
+    (format!("{}×", replay.speed), Role::Info)
+}
+
+/// The whole recording as a line: what is behind, what is to come, where its chapters begin and
+/// where nothing happened.
+pub(super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
+    let Some(replay) = &ui.model.replay else {
+        return;
+    };
+    let width = usize::from(area.width);
+    let (at, length) = (format::moment(replay.at), format::moment(replay.length));
+    let cells = width.saturating_sub(text::width(&length) * 2 + 4);
+    let mut row = Row::new(ui, width);
+    row.gap(1)
+        .right(&at, text::width(&length), Role::Info)
+        .gap(1);
+    for (glyph, role) in bar(replay, cells) {
+        row.text(glyph, role);
+    }
+    row.gap(1).text(&length, Role::Muted);
+    ui.line(area, buffer, &row.line());
+}
+
+fn bar(replay: &ReplayState, cells: usize) -> Vec<(&'static str, Role)> {
+    let here = cell(replay.at, replay.length, cells);
+    let mut bar: Vec<(&'static str, Role)> = (0..cells)
+        .map(|at| {
+            if at < here {
+                ("━", Role::Gauge)
+            } else {
+                ("─", Role::GaugeTrack)
+            }
+        })
+        .collect();
+    let mut put = |at: usize, sign: (&'static str, Role)| {
+        if let Some(place) = bar.get_mut(at) {
+            *place = sign;
+        }
+    };
+    for idle in replay.idle.iter() {
+        let from = cell(idle.from, replay.length, cells);
+        // Both ends are moments at which something happened.
+        for at in from + 1..cell(idle.to, replay.length, cells) {
+            put(
+                at,
+                if at < here {
+                    ("╍", Role::Gauge)
+                } else {
+                    ("╌", Role::GaugeTrack)
+                },
+            );
+        }
+    }
+    // What matters most is put last: it may share its cell.
+    for is_wanted in [
+        |kind| kind == ChapterKind::Run,
+        |kind| matches!(kind, ChapterKind::Failure(_)),
+        |kind| matches!(kind, ChapterKind::RunEnd(end) if !end.is_good()),
+        |kind| kind == ChapterKind::Marker,
+    ] as [fn(ChapterKind) -> bool; 4]
+    {
+        for chapter in replay
+            .chapters
+            .iter()
+            .filter(|chapter| is_wanted(chapter.kind))
+        {
+            let at = cell(chapter.at, replay.length, cells);
+            put(
+                at,
+                match chapter.kind {
+                    ChapterKind::Run if at < here => ("┷", Role::Gauge),
+                    ChapterKind::Run => ("┴", Role::GaugeTrack),
+                    kind => {
+                        let sign = chapters::sign(kind);
+                        (sign.glyph, sign.role)
+                    }
+                },
+            );
+        }
+    }
+    put(here, ("█", Role::Accent));
+    bar
+}
+
+/// The cell of a moment.
+fn cell(at: Nanos, length: Nanos, cells: usize) -> usize {
+    let share = at.seconds() / length.seconds().max(f64::MIN_POSITIVE);
+    let last = cells.saturating_sub(1);
+    ((share * last as f64) as usize).min(last)
+}
