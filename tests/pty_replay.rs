@@ -86,7 +86,8 @@ fn a_recording_is_played_and_sought_through() {
     screen.wait("over: 12 of 12 runs done and verified");
     // A loop begins anew.
     screen.keys("o");
-    screen.wait("loop");
+    screen.wait("After its end it begins anew.");
+    screen.wait("held · loop · ");
     screen.keys(" ");
     screen.wait("run 1 of 12");
     leave(&mut screen);

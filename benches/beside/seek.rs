@@ -230,6 +230,7 @@ impl Tape {
             host: "local".into(),
             action: "run".into(),
             command: "cp -a --sparse=auto --reflink=never -- /var/tmp/a /var/tmp/b".into(),
+            shows: None,
             timed: true,
             destroys: None,
             background: false,

@@ -44,7 +44,11 @@ pub(super) fn after(model: &mut Model, effects: &[Effect]) {
     let acts = |effect: &Effect| {
         matches!(
             effect,
-            Effect::Stop | Effect::Start(_) | Effect::Replay(Player::Seek(_))
+            Effect::Stop
+                | Effect::Start(_)
+                | Effect::Replay(Player::Seek(_) | Player::Step(_))
+                | Effect::Open(_)
+                | Effect::CloseReplay
         )
     };
     if effects.iter().any(acts) {

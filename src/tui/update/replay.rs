@@ -83,6 +83,14 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
         Action::Faster | Action::Slower => return pace(model, action),
         Action::Loop => {
             replay.looping = !replay.looping;
+            model.say = Some(
+                if replay.looping {
+                    "After its end it begins anew."
+                } else {
+                    "After its end it stays there."
+                }
+                .to_owned(),
+            );
             Player::Loop(replay.looping)
         }
         Action::Cut => {

@@ -29,22 +29,20 @@ pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
     };
     // What a narrow terminal can do without stands behind: how much, the more the sooner.
     let mut parts = vec![
-        (3, "replay".to_owned()),
-        (5, replay.name.clone()),
+        (4, "replay".to_owned()),
+        (6, replay.name.clone()),
         (0, pace),
-        (1, clock),
-        (2, place),
     ];
-    let also = [
-        (replay.cut && replay.passing.is_none(), "idle cut"),
-        (replay.looping, "loop"),
-    ];
-    for (_, word) in also.iter().filter(|(holds, _)| *holds) {
-        parts.insert(parts.len() - 2, (4, (*word).to_owned()));
+    if replay.cut && replay.passing.is_none() {
+        parts.push((5, "idle cut".to_owned()));
+    }
+    if replay.looping {
+        parts.push((3, "loop".to_owned()));
     }
     if let Some(read) = replay.read {
-        parts.insert(parts.len() - 2, (4, format!("reading {read} %")));
+        parts.push((3, format!("reading {read} %")));
     }
+    parts.extend([(1, clock), (2, place)]);
     if let Some(trouble) = &replay.trouble {
         parts.push((1, trouble.clone()));
     }
