@@ -13,7 +13,7 @@ const RECORDING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings/files.j
 
 /// Replays a recording, takes another theme, looks at the comparison, leaves; gives all that was
 /// written.
-fn replayed(args: &[&str], env: &[(&str, &str)]) -> String {
+fn replayed(args: &[&str], env: Environment<'_>) -> String {
     let home = tempfile::tempdir().unwrap();
     let args = [args, &["replay", RECORDING, "--speed", "1000"]].concat();
     let mut screen = Screen::start(home.path(), &args, env, (80, 24));
@@ -25,12 +25,14 @@ fn replayed(args: &[&str], env: &[(&str, &str)]) -> String {
         text.contains("Theme: ") || text.contains("colours are off")
     });
     screen.keys("c");
-    screen.wait("proved 4 of 4");
+    screen.wait("✓ 4/4");
     screen.keys("q");
     assert!(screen.end().success());
     assert!(screen.is_restored());
     screen.raw()
 }
+
+type Environment<'a> = &'a [(&'a str, &'a str)];
 
 /// The arguments of every SGR sequence.
 fn styles(raw: &str) -> Vec<String> {
@@ -53,7 +55,7 @@ fn is_colour(style: &str) -> bool {
 #[test]
 fn no_colour_at_all_where_none_is_wanted() {
     let always = [("COLORTERM", "truecolor")];
-    let wishes: [(&[&str], &[(&str, &str)]); 3] = [
+    let wishes: [(&[&str], Environment); 3] = [
         (&[], &[("NO_COLOR", "1"), ("COLORTERM", "truecolor")]),
         (&["--color", "never"], &always),
         (&["--theme", "nord", "--color", "never"], &always),

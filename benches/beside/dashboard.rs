@@ -102,7 +102,7 @@ impl Desk {
     }
 
     fn keys(&self) -> Result<Table> {
-        let mut shown = Shown::start(self.comeback())?;
+        let shown = Shown::start(self.comeback())?;
         shown.until("the method", |text| text.contains("a-flood"))?;
         shown.press(" --")?;
         shown.until("one run", |text| text.contains("1 run"))?;

@@ -13,11 +13,15 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Columns and rows.
 const SIZE: (u16, u16) = (80, 24);
+/// Asks the terminal where its cursor is.
+const WHERE: &str = "\u{1b}[6n";
+
+type Keys = Arc<Mutex<Box<dyn Write + Send>>>;
 
 /// A program in a pseudo-terminal; killed when dropped.
 pub struct Shown {
     child: Box<dyn Child + Send + Sync>,
-    keys: Box<dyn Write + Send>,
+    keys: Keys,
     said: Arc<(Mutex<Said>, Condvar)>,
     _master: Box<dyn MasterPty + Send>,
     /// When it was started.
@@ -46,7 +50,7 @@ impl Shown {
         command.env("TERM", "xterm-256color");
         command.env("COLORTERM", "truecolor");
         let mut output = pair.master.try_clone_reader()?;
-        let keys = pair.master.take_writer()?;
+        let keys: Keys = Arc::new(Mutex::new(pair.master.take_writer()?));
         let cells = |count| NonZero::new(count).unwrap_or(NonZero::<u16>::MIN);
         let began = Instant::now();
         let said = Arc::new((
@@ -60,14 +64,19 @@ impl Shown {
         ));
         let child = pair.slave.spawn_command(command)?;
         drop(pair.slave);
-        let heard = Arc::clone(&said);
+        let (heard, answers) = (Arc::clone(&said), Arc::clone(&keys));
         thread::spawn(move || {
             let mut buffer = vec![0; 1 << 16];
             loop {
                 let count = output.read(&mut buffer).unwrap_or(0);
                 let at = Instant::now();
+                let bytes = buffer.get(..count).unwrap_or_default();
+                // As every terminal does. Who asks may wait for it before the first frame.
+                if memchr::memmem::find(bytes, WHERE.as_bytes()).is_some() {
+                    let _ = locked(&answers).write_all(b"\x1b[1;1R");
+                }
                 let mut said = locked(&heard.0);
-                said.screen.process(buffer.get(..count).unwrap_or_default());
+                said.screen.process(bytes);
                 said.bytes += count as u64;
                 said.at = at;
                 said.is_over = count == 0;
@@ -87,9 +96,10 @@ impl Shown {
     }
 
     /// Types.
-    pub fn press(&mut self, keys: &str) -> Result<()> {
-        self.keys.write_all(keys.as_bytes())?;
-        Ok(self.keys.flush()?)
+    pub fn press(&self, keys: &str) -> Result<()> {
+        let mut terminal = locked(&self.keys);
+        terminal.write_all(keys.as_bytes())?;
+        Ok(terminal.flush()?)
     }
 
     /// Waits until what stands on the screen is as wanted; tells when the bytes came that made it so.
@@ -166,6 +176,6 @@ impl Drop for Shown {
     }
 }
 
-fn locked(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
-    said.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,7 +12,7 @@ mod settings;
 mod themes;
 pub(super) mod watching;
 
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
@@ -85,29 +85,31 @@ fn text(ui: Ui<'_>, buffer: &mut Buffer, title: &str, rows: &[Line<'_>], scroll:
     ui.rows(inner, buffer, rows, scroll);
 }
 
-/// Cells of the widest character that there is.
-const WIDEST: u16 = 8;
+/// Takes away a character that stands on both sides of a column: half of it would hide what is
+/// drawn over the other half.
+fn part(ui: Ui<'_>, buffer: &mut Buffer, column: u16, y: u16) {
+    let mut x = buffer.area.left();
+    while x < column {
+        let width = buffer
+            .cell((x, y))
+            .map_or(1, |cell| super::text::width(cell.symbol()));
+        let next = x.saturating_add(u16::try_from(width.max(1)).unwrap_or(u16::MAX));
+        for x in x..next {
+            if next > column
+                && let Some(cell) = buffer.cell_mut((x, y))
+            {
+                cell.set_symbol(" ").set_style(ui.style(Role::Text));
+            }
+        }
+        x = next;
+    }
+}
 
 /// A frame over what is there; gives what is inside.
 fn over(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, titles: Titles<'_>) -> Rect {
-    // A wide character that begins left of the frame must not reach into it (some take more than two
-    // cells), and one that begins under its right side leaves half a cell behind.
     for y in area.top()..area.bottom() {
-        for back in 1..=WIDEST.min(area.left()) {
-            let begin = area.left() - back;
-            let symbol = buffer.cell((begin, y)).map_or("", Cell::symbol);
-            if super::text::width(symbol) > usize::from(back) {
-                // Its further cells have no style of their own.
-                let blank = " ".repeat(usize::from(back));
-                buffer.set_string(begin, y, blank, ui.style(Role::Text));
-            }
-        }
-        let last = buffer.cell((area.right().saturating_sub(1), y));
-        if last.is_some_and(|cell| super::text::width(cell.symbol()) > 1)
-            && let Some(cell) = buffer.cell_mut((area.right(), y))
-        {
-            cell.set_style(ui.style(Role::Text));
-        }
+        part(ui, buffer, area.left(), y);
+        part(ui, buffer, area.right(), y);
     }
     Clear.render(area, buffer);
     buffer.set_style(area, ui.style(Role::Text));

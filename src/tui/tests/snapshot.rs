@@ -119,7 +119,7 @@ pub(super) fn screen(model: &Model, session: &Session, size: (u16, u16)) -> Stri
 }
 
 /// What is drawn beside text: frames, blocks, and these.
-const SIGNS: &str = "✓✗▶▸·●○■□▲◆…–—×±≤≥≈→←↑↓‹›“”’°µ";
+const SIGNS: &str = "✓✗▶▸·•●○■□▲◆…–—×±≤≥≈→←↑↓‹›“”’°µ";
 
 /// Whether we may draw it: text, box drawing, block elements and the signs above. What hosts and
 /// operators say is theirs.
