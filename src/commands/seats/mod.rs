@@ -415,3 +415,6 @@ impl Seats {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;
