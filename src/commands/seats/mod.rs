@@ -162,7 +162,7 @@ impl Seats {
     pub fn hear(&mut self, seen: Seen) -> bool {
         match seen {
             Seen::Tick => {}
-            Seen::Broken(_) => return false,
+            Seen::Broken(_) | Seen::History(None) => return false,
             Seen::Stage(host, probe, doing) => {
                 let seat = self.seats.get_mut(&host);
                 let Some(seat) = seat.filter(|seat| seat.probes == probe) else {
@@ -227,7 +227,6 @@ impl Seats {
                 }
                 self.remember();
             }
-            Seen::History(None) => return false,
             Seen::History(Some(history)) => {
                 self.history = Some(Arc::new(history));
                 self.remember();
