@@ -9,7 +9,7 @@ mod small_home;
 
 use rustix::process::{Pid, Signal, kill_process};
 use screen::Screen;
-use small_home::{home, left};
+use small_home::{home, left, recordings};
 
 fn pick(screen: &mut Screen, down: usize) {
     screen.wait("a-small");
@@ -66,6 +66,35 @@ fn stopping_undoes_everything() {
     screen.end();
     assert!(screen.is_restored());
     assert!(left(home.path()).is_empty(), "{:?}", left(home.path()));
+}
+
+#[test]
+fn a_session_that_is_over_is_deleted_from_the_list() {
+    let home = home();
+    let mut screen = Screen::start(home.path(), &[], &[], (120, 40));
+    pick(&mut screen, 1);
+    screen.wait("3 runs");
+    screen.keys("\r");
+    screen.wait("it waits in /var/tmp/comeback-cb-");
+    screen.keys("x");
+    screen.wait("stop");
+    screen.keys("\x1b[C\r");
+    screen.wait("over: stopped");
+    let files = recordings(home.path());
+    assert_eq!(files.len(), 1);
+    screen.keys("R");
+    screen.wait("1 recording");
+    screen.wait("stopped after");
+    screen.keys("d");
+    screen.wait("[ keep it ]");
+    screen.keys("\x1b[C");
+    screen.wait("[ delete the file ]");
+    screen.keys("\r");
+    screen.wait(".jsonl is deleted.");
+    assert!(!files[0].exists());
+    screen.keys("q");
+    screen.end();
+    assert!(screen.is_restored());
 }
 
 #[test]

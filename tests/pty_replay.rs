@@ -94,6 +94,21 @@ fn a_recording_is_played_and_sought_through() {
 }
 
 #[test]
+fn what_is_odd_about_a_recording_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(shipped("files.jsonl")).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.remove(40);
+    lines.pop();
+    let file = home.path().join("odd.jsonl");
+    std::fs::write(&file, lines.join("\n") + "\n").unwrap();
+    let args = ["replay", file.to_str().unwrap()];
+    let mut screen = Screen::start(home.path(), &args, &[], (120, 40));
+    screen.wait("odd.jsonl: 1 events are missing before line 41 (and 1 more)");
+    leave(&mut screen);
+}
+
+#[test]
 fn a_recording_is_listed_opened_and_deleted_when_that_is_answered() {
     let home = home();
     let mut screen = Screen::start(home.path(), &["replay"], &[], (120, 40));

@@ -74,7 +74,8 @@ pub(super) async fn dashboard(
         .await
         .map_err(|why| CommandError::Terminal(why.to_string()))?;
     let ended = ended.map_err(|why| CommandError::Terminal(why.to_string()))?;
-    if let Some(file) = desk.file {
+    // It may have been deleted from the list.
+    if let Some(file) = desk.file.filter(|file| file.exists()) {
         output::talk(&format!("comeback: recording: {}", file.display()));
     }
     Ok(match ended {

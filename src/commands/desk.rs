@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::engine::{Control, Missing, session_id};
@@ -38,8 +38,6 @@ pub(super) struct Desk {
     sitting: Option<Going>,
     /// Shows recordings, where no run goes on.
     screening: Screening,
-    /// A session has ended.
-    ended: Arc<Notify>,
     /// Of the last session.
     pub exit: i32,
     /// Its recording.
@@ -75,7 +73,6 @@ impl Desk {
             starting: JoinSet::new(),
             sitting: None,
             screening,
-            ended: Arc::default(),
             exit: 0,
             file: None,
         }
@@ -84,7 +81,6 @@ impl Desk {
     /// Does what the operator wants, until they leave; then ends the session that goes on.
     pub async fn serve(mut self, mut effects: mpsc::Receiver<Effect>) -> Self {
         self.offer().await;
-        let ended = Arc::clone(&self.ended);
         loop {
             tokio::select! {
                 effect = effects.recv() => match effect {
@@ -110,18 +106,26 @@ impl Desk {
                     }).await;
                 }
                 // What it took is history for the next one.
-                () = ended.notified() => self.seats.read_history(),
+                exit = ended(&mut self.sitting) => {
+                    self.exit = exit;
+                    self.seats.read_history();
+                }
             }
         }
+        // First of all: nothing that is waited for below may hold it up.
+        if let Some(going) = self
+            .sitting
+            .as_ref()
+            .filter(|going| !going.task.is_finished())
+        {
+            going.control.stop();
+            output::talk("comeback: stopping, and taking away what this session made");
+        }
         self.board.close();
-        self.seats.close().await;
         self.starting.shutdown().await;
-        if let Some(going) = self.sitting.take() {
-            if !going.task.is_finished() {
-                going.control.stop();
-                output::talk("comeback: stopping, and taking away what this session made");
-            }
-            self.exit = going.task.await.unwrap_or(1);
+        self.seats.close().await;
+        if self.sitting.is_some() {
+            self.exit = ended(&mut self.sitting).await;
         }
         self
     }
@@ -234,6 +238,7 @@ impl Desk {
         run::outside_of_subjects(&file, &prepared.bounds)?;
         let writer = Writer::create(&file)?;
         self.screening.leave();
+        self.seats.leave_history();
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Session::default();
         let live = Arc::new(Live::new(writer, Arc::clone(&self.session), false));
         let control = Control::default();
@@ -243,7 +248,6 @@ impl Desk {
         let asker = Arc::clone(&asking) as Arc<dyn Asker>;
         let sitting = run::sitting(id, prepared, asked, sink, control.clone(), asker);
         let (mut changes, pulse) = (live.pulse(), self.pulse.clone());
-        let ended = Arc::clone(&self.ended);
         let task = tokio::spawn(async move {
             let conduct = sitting.conduct();
             tokio::pin!(conduct);
@@ -257,7 +261,6 @@ impl Desk {
                 }
             };
             asking.tell_to(None);
-            ended.notify_one();
             exit
         });
         self.file = Some(file);
@@ -281,5 +284,46 @@ impl Desk {
             ActKind::Resume => going.control.pause(false),
             ActKind::Marker | ActKind::Note | ActKind::Confirmed => {}
         }
+    }
+}
+
+/// Waits for the session that goes on, without an end where there is none; gives its exit code.
+/// Its recording is nobody's after that.
+async fn ended(sitting: &mut Option<Going>) -> i32 {
+    let Some(going) = sitting else {
+        return std::future::pending().await;
+    };
+    let exit = (&mut going.task).await.unwrap_or(1);
+    *sitting = None;
+    exit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::End;
+    use crate::recording::{DeleteError, delete};
+    use crate::session::story::Story;
+
+    #[tokio::test]
+    async fn a_session_that_has_ended_lets_go_of_its_recording() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.jsonl");
+        let writer = Writer::create(&file).unwrap();
+        let live = Arc::new(Live::new(writer, Arc::default(), false));
+        live.tell(Story::new().events()[0].what.clone());
+        let (exit, reason) = (3, "done".to_owned());
+        live.tell(What::End(End { exit, reason }));
+        live.flush();
+        let mut sitting = Some(Going {
+            control: Control::default(),
+            live,
+            task: tokio::spawn(async move { exit }),
+        });
+        let why = delete(folder.path(), &file).unwrap_err();
+        assert!(matches!(why, DeleteError::InUse { .. }), "{why}");
+        assert_eq!(ended(&mut sitting).await, exit);
+        assert!(sitting.is_none());
+        delete(folder.path(), &file).unwrap();
     }
 }

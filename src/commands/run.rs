@@ -9,7 +9,7 @@ use crate::cli::RunArgs;
 use crate::engine::{Control, Gravity, Sitting, session_id};
 use crate::event::{Act, ActKind, Asker, SessionId, Sink, What};
 use crate::method::Bound;
-use crate::recording::Writer;
+use crate::recording::{Writer, subject_around};
 use crate::session::{LeftState, Session, clean};
 
 use super::live::Live;
@@ -201,30 +201,12 @@ async fn stop_on_signal(control: Control, live: Arc<Live>) {
 
 /// A recording in a subject of this machine would change what is only read.
 pub(super) fn outside_of_subjects(record: &Path, bounds: &[Bound]) -> Result<(), CommandError> {
-    for bound in bounds {
-        let subject = &bound.binding.subject;
-        if bound.binding.host() == "local" && subject.kind == "dir" && !subject.own {
-            outside(record, &subject.id)?;
-        }
-    }
-    Ok(())
-}
-
-fn outside(record: &Path, subject: &str) -> Result<(), CommandError> {
-    let real = |path: &Path| {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let there = path.ancestors().find_map(|path| path.canonicalize().ok());
-        there.unwrap_or(path)
-    };
-    // What is not there is told by the look at the host.
-    let Ok(subject_at) = Path::new(subject).canonicalize() else {
-        return Ok(());
-    };
-    if real(record).starts_with(subject_at) {
-        return Err(CommandError::Refused(format!(
-            "the recording {} would stand in the subject {subject}, which is only read; say --record FILE outside of it",
-            record.display()
-        )));
-    }
-    Ok(())
+    let bindings = bounds.iter().map(|bound| &bound.binding);
+    subject_around(record, bindings).map_or(Ok(()), |subject| {
+        Err(CommandError::Refused(format!(
+            "the recording {} would stand in the subject {}, which is only read; say --record FILE outside of it",
+            record.display(),
+            subject.id
+        )))
+    })
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, watch};
 
-use crate::recording::{self, Change, Player, ReadError, Reading, Reel, Summary};
+use crate::recording::{self, Change, Player, ReadError, Reading, Reel, Summary, Warning};
 use crate::session::Session;
 use crate::tui::{self, Effect, Found, Message, ReplayState};
 
@@ -132,6 +132,8 @@ impl Screening {
             player,
             name: name.to_string_lossy().into_owned(),
             opened: self.opened,
+            messages: self.messages.clone(),
+            warned: false,
             session: Arc::clone(&self.session),
             pulse: self.pulse.clone(),
             state: self.state.clone(),
@@ -216,6 +218,9 @@ struct Stage {
     player: Player,
     name: String,
     opened: u64,
+    messages: mpsc::Sender<Message>,
+    /// What is odd about the recording was told.
+    warned: bool,
     session: Arc<Mutex<Session>>,
     pulse: watch::Sender<u64>,
     state: watch::Sender<Option<ReplayState>>,
@@ -241,6 +246,7 @@ impl Stage {
             }
             self.pulse.send_modify(|count| *count += 1);
             self.tell();
+            self.warn();
             let first = match self.player.wait(self.began.elapsed()) {
                 Some(wait) => wanted.recv_timeout(wait.max(LEAST)),
                 None => wanted.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -275,6 +281,17 @@ impl Stage {
         }
     }
 
+    /// Tells once what is odd about the recording, when all of it is known.
+    fn warn(&mut self) {
+        let reel = self.player.reel();
+        if self.warned || matches!(reel.reading(), Reading::GoesOn(_)) {
+            return;
+        }
+        // Where there is no room, it is told with the next frame.
+        self.warned = odd(&self.name, &reel.warnings())
+            .is_none_or(|says| self.messages.try_send(Message::Say(says)).is_ok());
+    }
+
     fn tell(&self) {
         let standing = self.player.standing(self.began.elapsed());
         let (read, broken) = match standing.reading {
@@ -299,4 +316,13 @@ impl Stage {
             idle: self.player.reel().idle(),
         }));
     }
+}
+
+/// What is odd about a recording, in a line.
+fn odd(name: &str, warnings: &[Warning]) -> Option<String> {
+    let (first, others) = warnings.split_first()?;
+    Some(match others.len() {
+        0 => format!("{name}: {first}"),
+        more => format!("{name}: {first} (and {more} more)"),
+    })
 }

@@ -103,7 +103,11 @@ for p in {data} \"${{HOME:-/}}\" {usual}; do [ \"$p\" != / ] && [ \"$(ls -A \"$p
         // The root of a subvolume is inode 256, for every user.
         let _ = writeln!(
             inner,
-            "for p in {btrfs}; do find \"$p\" -xdev -maxdepth 2 -type d -inum 256 2>/dev/null; done | while IFS= read -r p; do say subvolume \"$p\"; done"
+            "all=$(for p in {btrfs}; do find \"$p\" -xdev -maxdepth 2 -type d -inum 256 2>/dev/null; done)
+each() {{ printf '%s\\n' \"$all\" | while IFS= read -r p; do \"$1\" \"$p\"; done; }}
+marked() {{ [ ! -e \"$1/.comeback-subject\" ] || say subvolume \"$1\"; }}
+any() {{ say subvolume \"$1\"; }}
+each marked; each any"
         );
     }
     format!(
@@ -137,11 +141,9 @@ fn read(said: &str, facts: &Facts, kinds: &BTreeSet<SubjectKind>) -> Vec<FoundSu
             marked,
         };
         found.insert((!marked, kind, id), subject);
-        if found.len() == MOST {
-            break;
-        }
     }
-    found.into_values().collect()
+    // The marked ones stand in front, wherever they were said.
+    found.into_values().take(MOST).collect()
 }
 
 /// A path that is no text could not be typed either.
@@ -202,9 +204,44 @@ mod tests {
     #[test]
     fn there_are_never_more_than_so_many() {
         let said: Vec<_> = (0..5000).map(|n| format!("dir plain /d{n}\n")).collect();
-        let said = said.concat();
+        let said = said.concat() + "dir marked /mine\n";
         let found = read(&said, &Facts::default(), &kinds(&[SubjectKind::Dir]));
         assert_eq!(found.len(), MOST);
+        assert_eq!(found[0].id, "/mine");
+    }
+
+    #[test]
+    fn marked_subvolumes_are_said_first() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        for name in ["a", "b c", "bin"] {
+            std::fs::create_dir(base.join(name)).unwrap();
+        }
+        std::fs::write(base.join("b c/.comeback-subject"), "").unwrap();
+        // As `find` says it on Btrfs.
+        let find = base.join("bin/find");
+        let says = format!(
+            "#!/bin/sh\nprintf '%s\\n' '{0}/a' '{0}/b c'\n",
+            base.display()
+        );
+        std::fs::write(&find, says).unwrap();
+        std::fs::set_permissions(&find, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let facts = Facts {
+            filesystems: vec![mounted("/srv", "btrfs")],
+            ..Facts::default()
+        };
+        let path = std::env::var("PATH").unwrap_or_default();
+        let said = std::process::Command::new("/bin/sh")
+            .args(["-c", &script(&facts, &kinds(&[SubjectKind::Subvolume]))])
+            .env("PATH", format!("{}:{path}", base.join("bin").display()))
+            .output()
+            .unwrap();
+        let said = String::from_utf8(said.stdout).unwrap();
+        let lines: Vec<_> = said.lines().collect();
+        let line = |mark: &str, name: &str| format!("subvolume {mark} {}/{name}", base.display());
+        assert_eq!(lines[..2], [line("marked", "b c"), line("plain", "a")]);
     }
 
     #[tokio::test]

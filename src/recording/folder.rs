@@ -1,11 +1,17 @@
 //! The folder that recordings stand in.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::summary::{Summary, is_locked};
+use super::summary::{Lock, Summary, glance};
 use super::{ReadError, Reader};
+
+/// A file that has no end and changed within this time may be one that a session writes.
+const FRESH: Duration = Duration::from_mins(1);
+/// Bytes at the end of a file that its end is looked for in.
+const TAIL: u64 = 64 << 10;
 
 /// The recordings of a folder, the one that changed last in front; nothing is read of them. A
 /// folder that is not there has none.
@@ -73,6 +79,20 @@ pub enum DeleteError {
         /// The file.
         file: String,
     },
+    /// There is no way to tell whether a session writes it.
+    #[error(
+        "whether a session writes {file} cannot be told on this file system: delete it yourself"
+    )]
+    Unknown {
+        /// The file.
+        file: String,
+    },
+    /// A session may write it.
+    #[error("{file} has no end and was written within the last minute: a session may go on")]
+    Fresh {
+        /// The file.
+        file: String,
+    },
     /// It cannot be deleted.
     #[error("{file} cannot be deleted: {why}")]
     Refused {
@@ -104,21 +124,52 @@ pub fn delete(folder: &Path, path: &Path) -> Result<(), DeleteError> {
     }
     Reader::open(path)?;
     let opened = File::open(path).map_err(refused)?;
-    if is_locked(&opened) {
-        return Err(DeleteError::InUse { file });
+    let has_end = has_end(&opened).map_err(refused)?;
+    // A clock that was set back makes no file old.
+    let modified = opened.metadata().and_then(|known| known.modified());
+    let age = modified.map_err(refused)?.elapsed().unwrap_or_default();
+    if let Some(why) = objection(Lock::of(&opened), has_end, age, &file) {
+        return Err(why);
     }
     std::fs::remove_file(path).map_err(refused)
+}
+
+fn objection(lock: Lock, has_end: bool, age: Duration, file: &str) -> Option<DeleteError> {
+    let file = file.to_owned();
+    match lock {
+        Lock::Held => Some(DeleteError::InUse { file }),
+        Lock::Unknown => Some(DeleteError::Unknown { file }),
+        // A lock may have been lost, as with a server that was started again.
+        Lock::Free if !has_end && age < FRESH => Some(DeleteError::Fresh { file }),
+        Lock::Free => None,
+    }
+}
+
+/// Whether a session ended in the last lines of this file.
+fn has_end(mut file: &File) -> io::Result<bool> {
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))?;
+    let mut tail = Vec::new();
+    file.take(TAIL).read_to_end(&mut tail)?;
+    let mut lines = tail.split(|byte| *byte == b'\n');
+    Ok(lines.any(|line| glance(line).is_some_and(|(_, name)| name == "end")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{End, What};
     use crate::recording::Writer;
     use crate::session::story::Story;
 
     fn record(path: &Path) -> Writer {
+        let mut story = Story::new();
+        story.tell(What::End(End {
+            exit: 0,
+            reason: "done".into(),
+        }));
         let writer = Writer::create(path).unwrap();
-        for event in Story::new().events() {
+        for event in story.events() {
             writer.write(&event);
         }
         writer.commit().unwrap();
@@ -163,5 +214,37 @@ mod tests {
         drop(writer);
         delete(&inside.join("a.jsonl")).unwrap();
         assert!(!inside.join("a.jsonl").exists());
+    }
+
+    #[test]
+    fn one_without_an_end_is_left_alone_for_a_while() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let writer = Writer::create(&path).unwrap();
+        for event in Story::new().events() {
+            writer.write(&event);
+        }
+        drop(writer);
+        let why = delete(folder.path(), &path).unwrap_err();
+        assert!(matches!(why, DeleteError::Fresh { .. }), "{why}");
+        let file = File::options().write(true).open(&path).unwrap();
+        let now = std::time::SystemTime::now();
+        file.set_modified(now + FRESH).unwrap();
+        assert!(delete(folder.path(), &path).is_err(), "of tomorrow");
+        file.set_modified(now - 2 * FRESH).unwrap();
+        delete(folder.path(), &path).unwrap();
+    }
+
+    #[test]
+    fn where_no_lock_can_tell_nothing_is_deleted() {
+        let years = 1000 * FRESH;
+        for has_end in [false, true] {
+            for age in [Duration::ZERO, years] {
+                let why = objection(Lock::Unknown, has_end, age, "a");
+                assert!(matches!(why, Some(DeleteError::Unknown { .. })));
+                let why = objection(Lock::Held, has_end, age, "a");
+                assert!(matches!(why, Some(DeleteError::InUse { .. })));
+            }
+        }
     }
 }

@@ -55,18 +55,20 @@ struct Kept {
 
 impl History {
     /// Reads the newest recordings of a folder, as long as that is wanted; what cannot be read, or
-    /// would take long, tells nothing.
-    pub fn read(folder: &Path, is_wanted: impl Fn() -> bool) -> Self {
+    /// would take long, tells nothing. Absent where it was not wanted any more, before the end.
+    pub fn read(folder: &Path, is_wanted: impl Fn() -> bool) -> Option<Self> {
         let files = files(folder).unwrap_or_default();
         let mut left = MOST_BYTES;
-        let newest = files.iter().take(MOST).take_while(|_| is_wanted());
+        let newest = files.iter().take(MOST);
         let short = newest.filter(|path| {
             let size = std::fs::metadata(path).map_or(u64::MAX, |known| known.len());
             let fits = size <= left;
             left -= if fits { size } else { 0 };
             fits
         });
-        Self::of(short.map(|path| Summary::read(path)))
+        let read = short.map(|path| Summary::read_while(path, &is_wanted));
+        let read: Vec<Summary> = read.collect::<Option<_>>()?;
+        is_wanted().then(|| Self::of(read))
     }
 
     /// Of recordings that were told in short. What a publication says was not measured here.
@@ -291,6 +293,31 @@ mod tests {
         assert!(is_known("root@h1", &facts("m1", "Debian 12")));
         assert!(!is_known("h1", &facts("m2", "FreeBSD 14")));
         assert!(!is_known("h2", &facts("m2", "Debian 12")));
+    }
+
+    #[test]
+    fn reading_ends_in_the_middle_of_a_file_where_nobody_wants_it() {
+        use std::cell::Cell;
+
+        let folder = tempfile::tempdir().unwrap();
+        let events = crate::session::story::everything().events();
+        let lines = events
+            .iter()
+            .map(|event| crate::event::to_line(event).unwrap() + "\n");
+        std::fs::write(folder.path().join("a.jsonl"), lines.collect::<String>()).unwrap();
+        let asked = Cell::new(0);
+        let upto = |most: usize| {
+            asked.set(0);
+            History::read(folder.path(), || {
+                asked.set(asked.get() + 1);
+                asked.get() <= most
+            })
+        };
+        assert!(upto(usize::MAX).is_some());
+        assert!(asked.get() > events.len(), "asked before every line");
+        let half = events.len() / 2;
+        assert!(upto(half).is_none());
+        assert_eq!(asked.get(), half + 1, "and no line is read after that");
     }
 
     #[test]

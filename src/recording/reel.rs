@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use self::filler::Filler;
 use super::chapters::Chapter;
 use super::idle::Idle;
+use super::load::Warning;
 use super::reader::{ReadError, Reader, Spot};
 use super::source::{At, Source};
 use crate::event::Nanos;
@@ -49,6 +50,7 @@ struct Known {
     length: Nanos,
     chapters: Arc<[Chapter]>,
     idle: Arc<Vec<Idle>>,
+    warnings: Vec<Warning>,
     reading: Reading,
 }
 
@@ -106,6 +108,7 @@ impl Reel {
                 length,
                 chapters: Arc::default(),
                 idle: Arc::default(),
+                warnings: Vec::new(),
                 reading: Reading::GoesOn(0),
             }),
             stop: AtomicBool::new(false),
@@ -143,6 +146,12 @@ impl Reel {
     #[must_use]
     pub fn idle(&self) -> Arc<Vec<Idle>> {
         Arc::clone(&self.shared.lock().idle)
+    }
+
+    /// What is odd about it, once all of it is known.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.shared.lock().warnings.clone()
     }
 
     /// Events that are due at a moment, of those that are known.

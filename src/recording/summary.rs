@@ -151,6 +151,11 @@ impl Summary {
     /// Reads a file once. What cannot be read is told in [`Summary::trouble`], beside what could.
     #[must_use]
     pub fn read(path: &Path) -> Self {
+        Self::read_while(path, &|| true).unwrap_or_default()
+    }
+
+    /// The same, as long as that is wanted: absent where it was not, before the end.
+    pub(super) fn read_while(path: &Path, is_wanted: &dyn Fn() -> bool) -> Option<Self> {
         let mut summary = Self {
             path: path.to_owned(),
             ..Self::default()
@@ -158,12 +163,12 @@ impl Summary {
         match regular(path) {
             Ok((file, size)) => {
                 summary.size = size;
-                summary.in_use = is_locked(&file);
-                summary.take(file);
+                summary.in_use = Lock::of(&file) == Lock::Held;
+                summary.take(file, is_wanted)?;
             }
             Err(why) => summary.trouble = Some(why),
         }
-        summary
+        Some(summary)
     }
 
     /// What it came to.
@@ -196,7 +201,7 @@ impl Summary {
         }
     }
 
-    fn take(&mut self, file: File) {
+    fn take(&mut self, file: File, is_wanted: &dyn Fn() -> bool) -> Option<()> {
         // The header has a reader already, that knows versions and says what is wrong.
         let name = self.path.display().to_string();
         let header = match Reader::new(&name, &file).map(|mut reader| reader.next()) {
@@ -204,7 +209,7 @@ impl Summary {
                 what: What::Header(header),
                 ..
             }))) => header,
-            Ok(_) => return,
+            Ok(_) => return Some(()),
             Err(why) => {
                 self.trouble = Some(match why {
                     ReadError::Io { why, .. } => format!("it cannot be read: {why}"),
@@ -212,18 +217,21 @@ impl Summary {
                     ReadError::Version { found, .. } => format!("its format is {found}"),
                     ReadError::Broken { line, why, .. } => format!("line {line} is broken: {why}"),
                 });
-                return;
+                return Some(());
             }
         };
         let later = is_later(&header.format);
         let mut told = Told::new(self, &header);
-        if let Err(why) = std::io::Seek::rewind(&mut &file)
+        let read = std::io::Seek::rewind(&mut &file)
             .map_err(|why| why.to_string())
-            .and_then(|()| told.rest(file, later))
-        {
-            told.summary.trouble = Some(why);
+            .and_then(|()| told.rest(file, later, is_wanted));
+        match read {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(why) => told.summary.trouble = Some(why),
         }
         told.finish();
+        Some(())
     }
 }
 
@@ -237,15 +245,27 @@ fn regular(path: &Path) -> Result<(File, Bytes), String> {
     Ok((file, Bytes(known.len())))
 }
 
-/// Whether a session writes this file: it holds a lock on it as long as it lives.
-pub(super) fn is_locked(file: &File) -> bool {
-    match file.try_lock_shared() {
-        Ok(()) => {
-            let _ = file.unlock();
-            false
+/// Whether a session writes a file, as its lock tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lock {
+    /// A session holds it, as long as it lives.
+    Held,
+    /// Nobody does.
+    Free,
+    /// The file system knows no locks.
+    Unknown,
+}
+
+impl Lock {
+    pub fn of(file: &File) -> Self {
+        match file.try_lock_shared() {
+            Ok(()) => {
+                let _ = file.unlock();
+                Self::Free
+            }
+            Err(TryLockError::WouldBlock) => Self::Held,
+            Err(TryLockError::Error(_)) => Self::Unknown,
         }
-        Err(TryLockError::WouldBlock) => true,
-        Err(TryLockError::Error(_)) => false,
     }
 }
 

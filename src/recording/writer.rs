@@ -6,13 +6,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{MOST_HEADER, MOST_LINE};
 use crate::event::{Event, Level, Note, SinkError, What, to_line};
 
 /// A line is with the operating system after this time at the latest.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// Who asks whether a new file is being written has let go of it after this time.
+const LOCKING: Duration = Duration::from_secs(1);
 /// So much is gathered before it is written without waiting.
 const GATHER: usize = 64 << 10;
 /// So much is kept while the file takes nothing (a full disk); events that come after that are
@@ -91,7 +93,11 @@ impl Writer {
                 },
                 _ => refused(path, &why),
             })?;
-        lock(&file);
+        if let Err(why) = lock(&file) {
+            // Nothing is in it yet.
+            let _ = fs::remove_file(path);
+            return Err(refused(path, &why));
+        }
         let shared = Arc::new(Shared {
             path: path.to_owned(),
             file,
@@ -246,12 +252,19 @@ impl Shared {
 }
 
 // Others can tell by it that the file is being written, as long as this program lives. Somebody
-// may be asking at this very moment; where a file system knows no locks, there is none.
-fn lock(file: &File) {
-    for _ in 0..20 {
+// may be asking at this very moment, and lets go at once; where a file system knows no locks,
+// there is none.
+fn lock(file: &File) -> io::Result<()> {
+    let until = Instant::now() + LOCKING;
+    loop {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
-            Ok(()) | Err(TryLockError::Error(_)) => return,
+            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::other("another program holds a lock on it"));
+            }
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, FixedOffset, Utc};
@@ -11,7 +12,7 @@ use crate::event::{
     Event, Header, LogChunk, Nanos, PlannedCommand, RunId, RunState, StepId, StepState, Stream,
     What,
 };
-use crate::recording::Reader;
+use crate::recording::{Reader, subject_around};
 use crate::session::{Lines, clean};
 
 use super::{Stamped, Stamps};
@@ -42,7 +43,8 @@ pub struct Saved {
 }
 
 /// Writes the log of a run or a step, out of a recording, into the first of these folders that
-/// takes a file. No file is overwritten.
+/// takes a file and stands in no subject that the recording's plan names on this machine: a
+/// subject is only read. No file is overwritten.
 ///
 /// Control sequences are left out: what a host prints acts on no terminal, also not when the file
 /// is looked at. A line that was rewritten stands there once, as it was last. Lines of steps that
@@ -205,7 +207,17 @@ impl Page {
     fn create(head: &Head, wanted: &Wanted, folders: &[PathBuf]) -> Result<Self, String> {
         let name = head.name(wanted);
         let mut whys = Vec::new();
+        let plan = head.header.as_ref().map(|header| &header.plan);
+        let bindings = plan.map_or(&[][..], |plan| &plan.bindings);
         for folder in folders {
+            if let Some(subject) = subject_around(folder, bindings) {
+                whys.push(format!(
+                    "{} stands in the subject {}, which is only read",
+                    folder.display(),
+                    clean(&subject.id)
+                ));
+                continue;
+            }
             match create(folder, &name) {
                 Ok((path, file)) => {
                     let mut page = Self {
@@ -347,7 +359,10 @@ fn create(folder: &Path, name: &str) -> io::Result<(PathBuf, File)> {
             format!("{name}-{n}.log")
         };
         let path = folder.join(file);
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
+        let mut new = OpenOptions::new();
+        // What a host prints may be for its owner alone, as the recording is.
+        new.write(true).create_new(true).mode(0o600);
+        match new.open(&path) {
             Ok(file) => return Ok((path, file)),
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
             Err(why) => return Err(why),

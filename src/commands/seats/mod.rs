@@ -49,8 +49,8 @@ pub(super) struct Seats {
     revision: (u64, u64),
     tasks: JoinSet<Seen>,
     stages: (mpsc::Sender<Seen>, mpsc::Receiver<Seen>),
-    /// Nobody wants to know anything more.
-    over: Arc<AtomicBool>,
+    /// Set where earlier runs are not to be read any more.
+    enough: Arc<AtomicBool>,
 }
 
 /// A host that was named.
@@ -97,7 +97,8 @@ pub(super) enum Seen {
     Probed(String, u64, Box<Result<Connected, HostError>>),
     Subjects(String, u64, Vec<FoundSubject>),
     WorkedOut(String, u64, Option<Box<Worked>>),
-    History(History),
+    /// Absent where it was not read to its end.
+    History(Option<History>),
     /// A second has passed while a host is being connected.
     Tick,
     Broken(String),
@@ -126,7 +127,7 @@ impl Seats {
             revision: (0, 0),
             tasks: JoinSet::new(),
             stages: mpsc::channel(STAGES),
-            over: Arc::default(),
+            enough: Arc::default(),
         };
         seats.connect();
         seats.read_history();
@@ -153,7 +154,7 @@ impl Seats {
 
     /// Ends all tasks.
     pub async fn close(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
+        self.leave_history();
         self.tasks.shutdown().await;
     }
 
@@ -226,7 +227,8 @@ impl Seats {
                 }
                 self.remember();
             }
-            Seen::History(history) => {
+            Seen::History(None) => return false,
+            Seen::History(Some(history)) => {
                 self.history = Some(Arc::new(history));
                 self.remember();
             }
@@ -303,12 +305,19 @@ impl Seats {
         }
     }
 
+    /// Reads that no more: a run's figures are not to hold what it costs.
+    pub fn leave_history(&self) {
+        self.enough.store(true, Ordering::Relaxed);
+    }
+
     /// Reads what earlier runs took, off the threads that answer keys.
     pub fn read_history(&mut self) {
+        self.leave_history();
+        self.enough = Arc::default();
         let folder = self.context.paths.recordings.clone();
-        let over = Arc::clone(&self.over);
+        let enough = Arc::clone(&self.enough);
         self.tasks.spawn_blocking(move || {
-            let is_wanted = || !over.load(Ordering::Relaxed);
+            let is_wanted = || !enough.load(Ordering::Relaxed);
             Seen::History(History::read(&folder, is_wanted))
         });
     }
@@ -406,3 +415,6 @@ impl Seats {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::super::chapters::chapters;
 use super::super::idle::{self, Idle};
+use super::super::load::Warning;
 use super::super::reader::Reader;
 use super::super::source::At;
 use super::{Checkpoint, Reading, Shared};
@@ -99,6 +100,12 @@ impl Filler {
         }
         if let Some(chapters) = chapters {
             known.chapters = chapters;
+        }
+        if let Some(ended) = &ended {
+            known.warnings = self.reader.warnings().to_vec();
+            if *ended == Reading::Done && self.session.end.is_none() {
+                known.warnings.push(Warning::NoEnd);
+            }
         }
         known.reading = ended.unwrap_or_else(|| {
             let share = self.reader.spot().offset() as f64 / self.size.max(1) as f64;

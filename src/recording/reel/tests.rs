@@ -228,3 +228,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_odd_about_it_is_known() {
+    let mut events = long(1, 3);
+    assert_eq!(reel(&events).warnings(), []);
+    events.pop();
+    events.remove(5);
+    let missing = Warning::Missing { line: 6, events: 1 };
+    assert_eq!(reel(&events).warnings(), [missing, Warning::NoEnd]);
+}

@@ -71,16 +71,25 @@ impl<'a> Told<'a> {
         told
     }
 
-    pub fn rest(&mut self, file: impl Read, later: bool) -> Result<(), String> {
+    /// Reads to the end, as long as that is wanted; says whether it was.
+    pub fn rest(
+        &mut self,
+        file: impl Read,
+        later: bool,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Result<bool, String> {
         let mut lines = Lines::new(file);
         let parse = if later { parse_later_line } else { parse_line };
         let mut most = MOST_HEADER;
         loop {
+            if !is_wanted() {
+                return Ok(false);
+            }
             let line = lines.next(most).map_err(|why| why.to_string())?;
             let at = lines.number;
             most = MOST_LINE;
             match line {
-                Line::End => return Ok(()),
+                Line::End => return Ok(true),
                 Line::TooLong => return Err(format!("line {at} is too long")),
                 Line::Whole | Line::Last => {}
             }
@@ -97,7 +106,7 @@ impl<'a> Told<'a> {
             match event {
                 Ok(event) => self.event(event),
                 // The end of the file tells that it was cut.
-                Err(_) if line == Line::Last => return Ok(()),
+                Err(_) if line == Line::Last => return Ok(true),
                 Err(why) => return Err(format!("line {at} is broken: {why}")),
             }
         }

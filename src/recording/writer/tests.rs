@@ -1,5 +1,4 @@
 use std::os::unix::fs::PermissionsExt;
-use std::time::Instant;
 
 use super::*;
 use crate::event::{Act, ActKind, Clock, Labels, Nanos, Sample};
@@ -151,4 +150,22 @@ fn a_full_disk_is_told_by_the_next_commit_and_costs_bounded_memory() {
         assert!(writer.commit().is_err());
     }
     assert!(writer.shared.lock().lost.is_some());
+}
+
+#[test]
+fn a_lock_is_waited_for_and_its_absence_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    fs::write(&path, "").unwrap();
+    let (asks, writes) = (File::open(&path).unwrap(), File::open(&path).unwrap());
+    asks.lock_shared().unwrap();
+    let why = lock(&writes).unwrap_err().to_string();
+    assert_eq!(why, "another program holds a lock on it");
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| lock(&writes));
+        std::thread::sleep(Duration::from_millis(200));
+        asks.unlock().unwrap();
+        waits.join().unwrap().unwrap();
+    });
+    assert!(asks.try_lock_shared().is_err());
 }

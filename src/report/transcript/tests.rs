@@ -1,4 +1,5 @@
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use chrono::{DateTime, Offset as _};
 
@@ -114,6 +115,8 @@ fn a_run_is_saved_with_its_commands_and_times() {
     let name = saved.path.file_name().unwrap().to_str().unwrap();
     assert_eq!(name, "cb-51f0c0de-files-..-cp-31m-2.log");
     assert!(saved.path.is_absolute());
+    let mode = fs::metadata(&saved.path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
     let text = fs::read_to_string(&saved.path).unwrap();
     let wanted = "\
 # cb-51f0c0de, files/../cp [31m, repetition 2
@@ -190,6 +193,35 @@ fn the_next_folder_is_taken_where_the_first_takes_none() {
     );
     let why = save(&file, &wanted, &folders[..1]).unwrap_err();
     assert!(why.contains("no folder"), "{why}");
+}
+
+#[test]
+fn a_subject_takes_no_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tape = Tape::new();
+    tape.print(1.5, "s1", "one\n");
+    let home = folder.path().join("logs");
+    fs::create_dir(&home).unwrap();
+    let What::Header(header) = &mut tape.events[0].what else {
+        panic!("no header");
+    };
+    let binding = &mut header.plan.bindings[0];
+    binding.roles = BTreeMap::from([("source".into(), "local".into())]);
+    binding.subject.kind = "dir".into();
+    binding.subject.id = home.display().to_string();
+    let why = tape.save(folder.path(), None, Stamps::Off).unwrap_err();
+    assert!(why.contains("stands in the subject"), "{why}");
+    let file = folder.path().join("recording.jsonl");
+    let wanted = Wanted {
+        run: "r1".into(),
+        step: None,
+        stamps: Stamps::Off,
+        zone: Utc.fix(),
+    };
+    let folders = [home.join("deeper"), folder.path().join("state")];
+    let saved = save(&file, &wanted, &folders).unwrap();
+    assert!(saved.path.parent().unwrap().ends_with("state"));
+    assert_eq!(fs::read_dir(&home).unwrap().count(), 0);
 }
 
 /// An empty line takes 14 bytes in memory, and one here.
