@@ -140,7 +140,7 @@ impl Config {
     /// Names the file and line.
     pub fn load(path: &Path, named: bool) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
-        let text = match std::fs::read_to_string(path) {
+        let text = match crate::page::read(path) {
             Ok(text) => text,
             Err(why) if why.kind() == std::io::ErrorKind::NotFound && !named => {
                 return Ok(Self::default());

@@ -11,6 +11,7 @@ pub mod engine;
 pub mod event;
 pub mod host;
 pub mod method;
+pub mod page;
 pub mod progress;
 pub mod recording;
 pub mod report;

@@ -10,13 +10,14 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// lines above it.
 const LAYERS: &[(&str, &[&str])] = &[
     ("event", &[]),
+    ("page", &[]),
     // What tools print, what is configured, what is known: each knows events alone.
-    ("config", &["event"]),
+    ("config", &["event", "page"]),
     ("host", &["event"]),
     ("progress", &["event"]),
     ("session", &["event"]),
     // A method names the readers of its steps.
-    ("method", &["event", "progress"]),
+    ("method", &["event", "page", "progress"]),
     ("recording", &["event", "session"]),
     // The only part that acts on hosts.
     (
@@ -28,7 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // What is typed into it is read as a method reads it.
     (
         "tui",
-        &["event", "method", "recording", "report", "session"],
+        &["event", "method", "page", "recording", "report", "session"],
     ),
     // What can be typed, and what wires all parts.
     ("cli", &["config", "event", "method", "report"]),

@@ -56,6 +56,23 @@ fn a_load_that_is_over_too_early_is_said() {
 }
 
 #[test]
+fn a_load_that_fails_in_the_last_step_is_said_too() {
+    let world = World::new();
+    let load = load("sleep 1; echo 'the disk is gone' >&2; exit 3", "");
+    let last = step("the last step", "cleanup", "sleep 3");
+    world.method("late", &[HEAD, &load, COPY, BESIDE, &last].concat());
+    let (run, recording) = world.session("r.jsonl", &["--method", "late", "--reps", "1"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert_eq!(recording.ends(), ["warnings"]);
+    let said = recording.of("note").any(|note| {
+        note["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("load had failed before the run was over"))
+    });
+    assert!(said);
+}
+
+#[test]
 fn what_a_load_measured_is_kept_when_it_is_joined() {
     let world = World::new();
     let document = "{\n \"jobs\" : [ { \"write\" : { \"io_bytes\" : 4096000, \"bw_bytes\" : 2048000, \

@@ -60,6 +60,18 @@ fn what_fills_a_pool_is_stopped_and_nothing_is_left() {
 }
 
 #[test]
+fn a_pool_that_is_filled_beside_a_copy_is_given_all_of_it_back() {
+    let world = World::new();
+    let filling = fill("fill it", "account", "96 100", "sleep 300");
+    world.method("late", &[HEAD, COPY, &filling, BESIDE, POOL].concat());
+    let (run, recording) = world.session("r.jsonl", &["--method", "late", "--reps", "2"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(run.err.contains("96.0 % full"), "{}", run.err);
+    assert_eq!(recording.ends(), ["failed"], "the session stops there");
+    world.assert_empty();
+}
+
+#[test]
 fn what_does_not_change_is_told_once_and_what_is_not_there_never() {
     let world = World::new();
     let later = fill("a while", "prepare", "20 100", "sleep 11");
@@ -100,7 +112,7 @@ fn a_full_pool_does_not_stop_what_brings_a_named_subject_back() {
     fs::create_dir(&root).unwrap();
     fs::write(root.join("file"), "of somebody").unwrap();
     fs::write(root.join(".comeback-subject"), "").unwrap();
-    let full = fill("fill it", "restore", "99 100", "sleep 6");
+    let full = fill("fill it", "restore", "99 100", "sleep 12");
     world.method("named", &[HEAD, COPY, DESTROY, &full, BACK, POOL].concat());
     let subject = format!("dir:{}", root.display());
     let destroy = format!("{subject}=data");
@@ -120,13 +132,13 @@ fn a_full_pool_does_not_stop_what_brings_a_named_subject_back() {
         fs::read_to_string(root.join("file")).unwrap(),
         "of somebody"
     );
-    let warned = recording.of("note").any(|note| {
+    let warned = recording.of("note").filter(|note| {
         note["level"] == "warning"
-            && note["text"]
-                .as_str()
-                .is_some_and(|text| text.contains("99.0 % full") && text.contains("goes on"))
+            && note["text"].as_str().is_some_and(|text| {
+                text.contains("99.0 % full") && text.contains("brought back first")
+            })
     });
-    assert!(warned);
+    assert_eq!(warned.count(), 1);
 }
 
 #[test]

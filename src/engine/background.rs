@@ -34,6 +34,15 @@ struct Background {
     attempts: Attempts,
 }
 
+/// What brought a step that goes on beside others to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EndedBy {
+    /// It was over.
+    Itself,
+    /// It was told to end.
+    Us,
+}
+
 /// How it was tried to begin: once, unless the connection broke before it had.
 #[derive(Clone, Default)]
 struct Attempts {
@@ -135,13 +144,13 @@ impl Run<'_> {
         for (name, background) in over {
             let id = background.id.clone();
             let is_load = background.step.step.background == Some(method::Background::Load);
-            let end = self.end_of(background, false).await;
+            let end = self.end_of(background, EndedBy::Itself).await;
             let (is_good, cause) = (end.end.is_good(), end.cause.clone());
             self.beside.over.insert(name.clone(), end);
             if !is_load || matches!(&next.step.action, Action::Join(of) if *of == name) {
                 continue;
             }
-            if !is_good {
+            if !is_good && !self.pools.brings_back() {
                 let cause = cause.unwrap_or_else(|| "no reason is known".to_owned());
                 return Err(format!("{name}, which was to go on beside: {cause}"));
             }
@@ -149,7 +158,8 @@ impl Run<'_> {
                 step: Some(&id),
                 ..About::default()
             };
-            let text = format!("{name} was over before {} began", next.name);
+            let how = if is_good { "was over" } else { "had failed" };
+            let text = format!("{name} {how} before {} began", next.name);
             self.shared.teller.note(Level::Warning, text, about);
         }
         Ok(())
@@ -159,7 +169,7 @@ impl Run<'_> {
     pub(super) async fn join(&mut self, name: &str) -> Result<Acted, EngineError> {
         let begin = self.now();
         let ended = if let Some(background) = self.beside.going.remove(name) {
-            self.end_of(background, false).await
+            self.end_of(background, EndedBy::Itself).await
         } else if let Some(end) = self.beside.over.remove(name) {
             end
         } else {
@@ -170,7 +180,7 @@ impl Run<'_> {
         Ok(acted)
     }
 
-    async fn end_of(&mut self, background: Background, ours: bool) -> StepEnd {
+    async fn end_of(&mut self, background: Background, by: EndedBy) -> StepEnd {
         let Background {
             id,
             step,
@@ -192,13 +202,13 @@ impl Run<'_> {
         };
         // A load or server that goes on until the end is ended by us, and has not failed; how long
         // it went on is no result.
-        if ours && acted.end.end == EndState::Failed {
+        if by == EndedBy::Us && acted.end.end == EndState::Failed {
             acted.end.end = EndState::Ok;
             acted.end.cause = None;
         }
         self.keep_moments(&step, &host, &acted);
         if acted.end.end.is_good() {
-            let seconds = acted.end.seconds.take_if(|_| ours);
+            let seconds = acted.end.seconds.take_if(|_| by == EndedBy::Us);
             let context = self.context(&step);
             self.samples(&step, &id, &acted, &context);
             acted.end.seconds = acted.end.seconds.or(seconds);
@@ -211,9 +221,24 @@ impl Run<'_> {
 
     /// Ends every background step that was not joined.
     pub async fn end_background(&mut self) {
-        for (_, background) in mem::take(&mut self.beside.going) {
+        for (name, background) in mem::take(&mut self.beside.going) {
+            // One that was over before it was told to end, has ended by itself.
+            let by = if background.handle.is_finished() {
+                EndedBy::Itself
+            } else {
+                EndedBy::Us
+            };
+            let id = background.id.clone();
             background.attempts.stop().await;
-            self.end_of(background, true).await;
+            if !self.end_of(background, by).await.end.is_good() {
+                let about = About {
+                    step: Some(&id),
+                    ..About::default()
+                };
+                let text = format!("{name} had failed before the run was over");
+                self.shared.teller.note(Level::Warning, text, about);
+                self.warned = true;
+            }
         }
     }
 }

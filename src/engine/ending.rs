@@ -59,7 +59,7 @@ impl Run<'_> {
         };
         Halt {
             end,
-            cause: full.map(ToOwned::to_owned),
+            cause: full,
             phase,
             exit,
         }
@@ -79,7 +79,8 @@ impl Run<'_> {
     // Rule 3. A copy is needed as long as something may have to be brought back from it.
     fn keep(&self, halt: &Halt) -> Option<String> {
         let own = self.bound.binding.subject.own;
-        if halt.end == EndState::Stopped && own {
+        // Of its own it needs nothing; and where a pool was too full, what is kept fills it.
+        if own && (halt.end == EndState::Stopped || self.pools.reached().is_some()) {
             return None;
         }
         let copies = self.open.iter().any(Open::is_copy);

@@ -1,6 +1,6 @@
 //! How full the pools of a run are, read as it goes on. Before one is full the run is stopped.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use minijinja::Value;
@@ -10,7 +10,6 @@ use crate::event::{Bytes, Fill, Level, Pool, RunId, What};
 use crate::host::SharedHost;
 use crate::method::{Bound, MethodError, PoolDef, RunNames};
 
-use super::control::Control;
 use super::run::Run;
 use super::shell::script;
 use super::teller::{About, Teller};
@@ -117,13 +116,74 @@ fn fills(said: &str) -> Result<Option<(Fill, Option<Fill>)>, String> {
 #[derive(Default)]
 pub(super) struct Pools {
     readers: JoinSet<()>,
-    reached: Arc<OnceLock<String>>,
+    stance: Arc<Stance>,
+}
+
+/// Whether a pool that is too full may stop the run.
+#[derive(Default)]
+struct Stance(Mutex<Course>);
+
+/// What comes first.
+#[derive(Default)]
+enum Course {
+    /// The pool: a run that fills it is stopped.
+    #[default]
+    Stops,
+    /// What somebody named, and the run has destroyed: bringing it back.
+    BringsBack,
+    /// The same, and it was said that a pool is too full.
+    Warned,
+    /// A pool was too full, and why.
+    Reached(String),
+}
+
+/// What a pool that is too full asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Asks {
+    Stop,
+    Warning,
+    Nothing,
+}
+
+impl Stance {
+    fn lock(&self) -> MutexGuard<'_, Course> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn too_full(&self, why: &str) -> Asks {
+        let mut course = self.lock();
+        let (next, asks) = match &*course {
+            Course::Stops => (Course::Reached(why.to_owned()), Asks::Stop),
+            Course::BringsBack => (Course::Warned, Asks::Warning),
+            Course::Warned | Course::Reached(_) => return Asks::Nothing,
+        };
+        *course = next;
+        asks
+    }
 }
 
 impl Pools {
     /// Why the run was stopped, where a pool was too full.
-    pub fn reached(&self) -> Option<&str> {
-        self.reached.get().map(String::as_str)
+    pub fn reached(&self) -> Option<String> {
+        match &*self.stance.lock() {
+            Course::Reached(why) => Some(why.clone()),
+            _ => None,
+        }
+    }
+
+    /// What somebody named is about to be destroyed: from here on bringing it back comes first.
+    /// False where a pool has stopped the run already.
+    pub fn bring_back(&self) -> bool {
+        let mut course = self.stance.lock();
+        if let Course::Stops = *course {
+            *course = Course::BringsBack;
+        }
+        !matches!(*course, Course::Reached(_))
+    }
+
+    /// Whether the run is bringing back what somebody named.
+    pub fn brings_back(&self) -> bool {
+        matches!(*self.stance.lock(), Course::BringsBack | Course::Warned)
     }
 }
 
@@ -138,6 +198,15 @@ struct Reader {
 }
 
 impl Reader {
+    fn warn(&self, why: &str) {
+        let about = About {
+            run: Some(&self.run),
+            ..About::default()
+        };
+        let text = format!("{why}; what was destroyed is brought back first");
+        self.teller.note(Level::Warning, text, about);
+    }
+
     /// Reads once, tells where it has changed, and says why the run may not go on.
     async fn once(&mut self) -> Option<String> {
         // A host that is away is the business of the step that needs it.
@@ -203,12 +272,15 @@ impl Run<'_> {
     /// somebody named: then bringing that back goes first.
     pub fn watch_pools(&mut self) {
         for mut reader in self.readers() {
-            let (control, reached) = (self.control.clone(), Arc::clone(&self.pools.reached));
-            let holds = Arc::clone(&self.brings_back);
+            let (control, stance) = (self.control.clone(), Arc::clone(&self.pools.stance));
             self.pools.readers.spawn(async move {
                 loop {
                     if let Some(why) = reader.once().await {
-                        stop(&reader, &control, &reached, why, holds.get().is_some());
+                        match stance.too_full(&why) {
+                            Asks::Stop => control.stop(),
+                            Asks::Warning => reader.warn(&why),
+                            Asks::Nothing => {}
+                        }
                     }
                     tokio::time::sleep(EVERY).await;
                 }
@@ -225,22 +297,6 @@ impl Run<'_> {
                 reader.once().await;
             }
         }
-    }
-}
-
-fn stop(reader: &Reader, control: &Control, reached: &OnceLock<String>, why: String, holds: bool) {
-    let about = About {
-        run: Some(&reader.run),
-        ..About::default()
-    };
-    if holds {
-        if reached.get().is_none() {
-            reader
-                .teller
-                .note(Level::Warning, format!("{why}; the restore goes on"), about);
-        }
-    } else if reached.set(why).is_ok() {
-        control.stop();
     }
 }
 
@@ -290,6 +346,25 @@ mod tests {
             read.too_full(&pool("5 100 97 100")).unwrap(),
             "the metadata of thin pool pve/data on nas is 97.0 % full, and 95 % is where a run has to stop"
         );
+    }
+
+    #[test]
+    fn what_was_destroyed_comes_before_a_pool_and_that_is_said_once() {
+        let pools = Pools::default();
+        assert!(pools.bring_back() && pools.brings_back());
+        assert_eq!(pools.stance.too_full("full"), Asks::Warning);
+        assert_eq!(pools.stance.too_full("full"), Asks::Nothing);
+        assert_eq!(pools.reached(), None);
+        assert!(pools.brings_back());
+    }
+
+    #[test]
+    fn a_run_that_a_pool_has_stopped_destroys_nothing_any_more() {
+        let pools = Pools::default();
+        assert_eq!(pools.stance.too_full("full"), Asks::Stop);
+        assert_eq!(pools.stance.too_full("fuller"), Asks::Nothing);
+        assert!(!pools.bring_back());
+        assert_eq!(pools.reached().as_deref(), Some("full"));
     }
 
     #[test]

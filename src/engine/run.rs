@@ -1,7 +1,6 @@
 //! One repetition of one binding: its steps in order, its samples, its ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
 
 use minijinja::Value;
 
@@ -33,8 +32,6 @@ pub(super) struct Run<'a> {
     /// Stops this run alone, and is stopped with the session.
     pub control: Control,
     pub pools: Pools,
-    /// Said once a subject that somebody named is destroyed: what goes on brings it back.
-    pub brings_back: Arc<OnceLock<()>>,
     pub bound: &'a Bound,
     pub planned: &'a PlannedRun,
     pub names: RunNames,
@@ -63,7 +60,6 @@ impl<'a> Run<'a> {
             shared,
             control: shared.control.part(),
             pools: Pools::default(),
-            brings_back: Arc::default(),
             bound,
             planned,
             names,
@@ -222,10 +218,13 @@ impl<'a> Run<'a> {
         self.shared.teller.commit().await?;
         if let Some(destroys) = &destroys {
             self.weigh(destroys, host.as_ref()).await?;
-            self.destroyed = true;
-            if !self.bound.binding.subject.own {
-                let _ = self.brings_back.set(());
+            let goes_on = self.bound.binding.subject.own || self.pools.bring_back();
+            // What was stopped while it was weighed destroys nothing any more.
+            if self.control.is_stopped() || !goes_on {
+                let stopped = Acted::stopped(self.shared.began);
+                return self.ended(step, &id, stopped, &context, first_left).await;
             }
+            self.destroyed = true;
         }
         self.shared.teller.step(&id, StepState::Started);
         let acted = self.act(step, &id, doing, &context, &host_name).await;

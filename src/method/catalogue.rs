@@ -112,7 +112,7 @@ impl Catalogue {
 }
 
 fn read(path: &Path) -> Result<String, MethodError> {
-    std::fs::read_to_string(path).map_err(|why| MethodError::Read {
+    crate::page::read(path).map_err(|why| MethodError::Read {
         file: path.display().to_string(),
         why: why.to_string(),
     })

@@ -207,7 +207,7 @@ fn find(name: &str, dirs: &[PathBuf]) -> Result<Sheet, ThemeError> {
     let is_plain = !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');
     for dir in dirs.iter().filter(|_| is_plain) {
         let path = dir.join(format!("{name}.toml"));
-        match std::fs::read_to_string(&path) {
+        match crate::page::read(&path) {
             Ok(text) => return sheet::read(&path.display().to_string(), &text),
             Err(why) if why.kind() == std::io::ErrorKind::NotFound => {}
             Err(why) => {
