@@ -69,7 +69,7 @@ fn too_few_runs_name_no_fastest() {
     );
     let two = headline_of(&[("a", &SLOW[..2]), ("b", FAST), ("c", &FAST[..2])]);
     assert!(
-        two.contains("a and c have only two values each in restore, too few to tell them apart"),
+        two.contains("c and a have only two values each in restore, too few to tell them apart"),
         "{two}"
     );
     for text in [&uneven, &two] {
