@@ -16,11 +16,11 @@ mod verdict;
 mod view;
 mod warnings;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpds::{RedBlackTreeMapSync, VectorSync};
+use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync, VectorSync};
 
 use crate::event::{
     Act, ActKind, Ask, Binding, BindingId, End, Event, Header, HostChange, Labels, Lock, Nanos,
@@ -91,7 +91,7 @@ pub struct Session {
     /// Which run each id is.
     by_run: RedBlackTreeMapSync<RunId, usize>,
     /// Which runs of each binding ended well.
-    good: BTreeMap<BindingId, BTreeSet<usize>>,
+    good: RedBlackTreeMapSync<BindingId, RedBlackTreeSetSync<usize>>,
 }
 
 /// A tool can be made to warn without end; memory has one.
@@ -243,7 +243,9 @@ impl Session {
         }
         if matches!(view.state, RunStage::Ended(end, _) if end.is_good()) {
             let binding = view.binding.clone();
-            self.good.entry(binding).or_default().insert(at);
+            let mut runs = self.good.get(&binding).cloned().unwrap_or_default();
+            runs.insert_mut(at);
+            self.good.insert_mut(binding, runs);
         }
     }
 

@@ -324,3 +324,11 @@ fn an_event_of_a_later_version_is_named() {
         ["1 event of a later version not understood: weather"]
     );
 }
+
+#[test]
+fn a_clone_shares_which_runs_are_good() {
+    let session = full().session();
+    let clone = session.clone();
+    let (binding, runs) = session.good.iter().next().unwrap();
+    assert!(std::ptr::eq(runs, clone.good.get(binding).unwrap()));
+}

@@ -35,7 +35,7 @@ pub fn session_left(session: &Session, now: Nanos) -> Option<Left> {
     let how = match earlier {
         usize::MAX => return None,
         1 => "by one earlier run of each".to_owned(),
-        n => format!("by the medians of {n} or more earlier runs of each"),
+        n => format!("by medians of {n} or more runs"),
     };
     Some(Left {
         time: Duration::try_from_secs_f64(all).ok()?,

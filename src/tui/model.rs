@@ -165,6 +165,24 @@ pub struct Watching {
     pub bytes: usize,
 }
 
+impl Watching {
+    /// For another session: from its begin, the way this one was looked at.
+    #[must_use]
+    pub fn afresh(&self) -> Self {
+        Self {
+            figures: self.figures,
+            one: self.one,
+            log: LogView {
+                left: self.log.left,
+                wrap: self.log.wrap,
+                times: self.log.times,
+                ..LogView::default()
+            },
+            ..Self::default()
+        }
+    }
+}
+
 /// A pane of the watching screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Pane {

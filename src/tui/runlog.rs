@@ -272,7 +272,7 @@ impl<'a> RunLog<'a> {
             Some(Entry::Line { text, .. }) => text::clean(text).into_owned(),
             Some(Entry::Dropped(lines)) => {
                 format!(
-                    "… {lines} earlier lines are not kept here; the recording has them: s saves all"
+                    "… {lines} earlier lines are not kept here; the recording has them, and a saved log"
                 )
             }
             Some(Entry::Nothing) if self.only.is_some() => "no line has it".to_owned(),

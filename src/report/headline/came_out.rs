@@ -100,12 +100,7 @@ impl<'a> CameOut<'a> {
             return format!("they may not be compared in {time}, see why below");
         }
         if lowest < SOME {
-            let few = if lowest == 1 {
-                "one value each is"
-            } else {
-                "two values each are"
-            };
-            return format!("{few} too few to tell them apart in {time}");
+            return self.too_few(lowest);
         }
         if self.are(&all, Beside::Alike) {
             return format!("no difference in {time} shown");
@@ -122,6 +117,33 @@ impl<'a> CameOut<'a> {
             );
         }
         format!("none is shown to be faster in {time}, see below")
+    }
+
+    // Who has the fewest values, and how few.
+    fn too_few(&self, lowest: usize) -> String {
+        let time = self.time;
+        let fewest = self.rows.iter().filter(|(_, series)| series.n() == lowest);
+        let fewest: Vec<usize> = fewest.map(|(at, _)| *at).collect();
+        let (values, are) = match lowest {
+            1 => ("one value", "is"),
+            _ => ("two values", "are"),
+        };
+        if fewest.len() == self.rows.len() {
+            return format!("{values} each {are} too few to tell them apart in {time}");
+        }
+        match fewest.as_slice() {
+            [one] => {
+                let name = self.name(*one);
+                format!("{name} has only {values} in {time}, too few to tell it apart")
+            }
+            all => {
+                let names = match all.len() {
+                    n if n > MOST_NAMES => format!("{n} of them"),
+                    _ => self.names(all),
+                };
+                format!("{names} have only {values} each in {time}, too few to tell them apart")
+            }
+        }
     }
 
     // Some are faster than some, but not all of them than all others.

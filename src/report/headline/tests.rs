@@ -62,6 +62,22 @@ fn too_few_runs_name_no_fastest() {
         once.contains("once each: one value each is too few to tell them apart in restore"),
         "{once}"
     );
+    let uneven = headline_of(&[("a", &SLOW[..1]), ("b", FAST)]);
+    assert!(
+        uneven.contains("a has only one value in restore, too few to tell it apart"),
+        "{uneven}"
+    );
+    let two = headline_of(&[("a", &SLOW[..2]), ("b", FAST), ("c", &FAST[..2])]);
+    assert!(
+        two.contains("c and a have only two values each in restore, too few to tell them apart"),
+        "{two}"
+    );
+    for text in [&uneven, &two] {
+        assert!(
+            !text.contains("each are") && !text.contains("each is"),
+            "{text}"
+        );
+    }
     let alike = headline_of(&[("a", FAST), ("b", &[1.1, 1.2, 1.05, 1.15])]);
     assert!(alike.contains("no difference in restore shown"), "{alike}");
     for text in [three, once, alike] {

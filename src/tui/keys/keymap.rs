@@ -105,6 +105,15 @@ impl Keymap {
             .map_or_else(String::new, Chord::to_string)
     }
 
+    /// What the first key of an action does there, as `s saves all`; empty where it has no key.
+    #[must_use]
+    pub fn says(&self, context: Context, action: Action, does: &str) -> String {
+        match self.name(&[context], action) {
+            key if key.is_empty() => key,
+            key => format!("{key} {does}"),
+        }
+    }
+
     /// The first key of an action, by name, in the contexts given; empty where it has none.
     #[must_use]
     pub fn name(&self, contexts: &[Context], action: Action) -> String {

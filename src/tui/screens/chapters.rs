@@ -6,6 +6,7 @@ use ratatui::text::Line;
 
 use crate::recording::ChapterKind;
 
+use super::super::keys::{Action, Context};
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
 use super::super::widgets::row::Row;
@@ -23,9 +24,15 @@ pub(super) fn draw(ui: Ui<'_>, buffer: &mut Buffer, at: usize) {
         .saturating_sub(page)
         .min(all.len().saturating_sub(page));
     let reading = replay.read.map(|read| format!("reading {read} %"));
+    let keys = &ui.model.keys;
+    let says = format!(
+        "{} goes there, {} closes",
+        keys.name(&[Context::Chapters], Action::Accept),
+        keys.name(&[Context::Chapters], Action::Back)
+    );
     let titles = Titles {
         left: "Chapters",
-        right: reading.as_deref().unwrap_or("Enter goes there, Esc closes"),
+        right: reading.as_deref().unwrap_or(&says),
         foot: &format::below(all.len(), top + page),
     };
     let inner = over(ui, area, buffer, titles);

@@ -8,6 +8,7 @@ use crate::event::EndState;
 use crate::recording::{Outcome, RunSummary, Summary};
 use crate::session::RunStage;
 
+use super::super::keys::{Action, Context};
 use super::super::recordings::Recording;
 use super::super::signs::{self, Sign};
 use super::super::theme::Role;
@@ -79,7 +80,10 @@ fn nothing(ui: Ui<'_>, width: usize) -> Vec<Line<'static>> {
     let says = match &list.trouble {
         Some(why) => why.clone(),
         None if !list.listed => "Looking through the folder…".to_owned(),
-        None if !list.filter.is_empty() => "No recording has that text. Esc shows all.".to_owned(),
+        None if !list.filter.is_empty() => {
+            let key = ui.model.keys.name(&[Context::Recordings], Action::Back);
+            format!("No recording has that text. {key} shows all.")
+        }
         None => format!("There are none in {folder} yet: every run writes one."),
     };
     let rows = text::wrap_words(&text::clean(&says), width.saturating_sub(1).max(1));

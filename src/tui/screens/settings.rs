@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
+use super::super::keys::{Action, Context};
 use super::super::model::{Form, Typing};
 use super::super::offer::SettingOffer;
 use super::super::theme::Role;
@@ -27,14 +28,20 @@ pub(super) fn draw(ui: Ui<'_>, buffer: &mut Buffer, form: &Form) -> Option<Posit
         0 => "all as they come".to_owned(),
         n => format!("* {n} changed"),
     };
+    let key = |context, action| ui.model.keys.name(&[context], action);
+    let foot = if form.typing.is_some() {
+        format!(
+            "{} takes it, {} forgets it",
+            key(Context::Entry, Action::Accept),
+            key(Context::Entry, Action::Back)
+        )
+    } else {
+        format!("{} closes", key(Context::Settings, Action::Back))
+    };
     let titles = Titles {
         left: &title,
         right: &changed,
-        foot: if form.typing.is_some() {
-            "Enter takes it, Esc forgets it"
-        } else {
-            "Esc closes"
-        },
+        foot: &foot,
     };
     let area = layout::overlay(ui.model);
     let need = u16::try_from(known.len() + 3).unwrap_or(u16::MAX);

@@ -1,5 +1,6 @@
 //! Tests of the dashboard as a whole: what is drawn, what keys do.
 
+mod changed_keys;
 mod compare_keys;
 mod demo;
 mod draw;
@@ -16,6 +17,7 @@ mod palette_keys;
 mod picking_keys;
 mod properties;
 mod pty;
+mod question_screens;
 mod recordings_keys;
 mod replay_keys;
 mod screens;

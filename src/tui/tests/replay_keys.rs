@@ -270,3 +270,18 @@ fn another_recording_is_shown_from_its_begin_and_a_new_size_changes_nothing() {
     assert!(model.watching.run.is_none() && !model.watching.zoom && model.watching.log.wrap);
     assert_eq!(model.screen, Screen::Watching);
 }
+
+#[test]
+fn another_recording_is_looked_at_like_the_last_one() {
+    let (tale, _) = Tale::restoring(ProgressKind::Exact);
+    let mut model = model();
+    update(&mut model, &tale.session, Message::Replay(replay()));
+    model.watching.one = true;
+    model.watching.log.wrap = true;
+    let other = ReplayState {
+        opened: 2,
+        ..replay()
+    };
+    update(&mut model, &tale.session, Message::Replay(other));
+    assert!(model.watching.one && model.watching.log.wrap);
+}

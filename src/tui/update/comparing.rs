@@ -2,7 +2,7 @@
 
 use crate::session::{Session, Tally};
 
-use super::super::keys::Action;
+use super::super::keys::{Action, Context};
 use super::super::layout;
 use super::super::message::Effect;
 use super::super::model::{Model, Screen};
@@ -29,8 +29,10 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             if let Some(sort) = &mut comparing.sort {
                 sort.falls = !sort.falls;
             } else {
-                model.say =
-                    Some("It is in the order of the plan: s sorts it by a column.".to_owned());
+                let sorts = "sorts it by a column.";
+                let sorts = model.keys.says(Context::Compare, Action::Sort, sorts);
+                let says = format!("It is in the order of the plan. {sorts}");
+                model.say = Some(says.trim_end().to_owned());
             }
         }
         _ => {}

@@ -19,9 +19,7 @@ use crate::session::Session;
 
 use super::keys::Action;
 use super::message::{Effect, Ended, Message, ThemeWish};
-use super::model::{
-    Decision, Dialog, Layer, Leave, LogView, Model, Palette, Screen, Watching, is_active,
-};
+use super::model::{Decision, Dialog, Layer, Leave, Model, Palette, Screen, is_active};
 use super::offer::Offer;
 
 /// Takes one message. The session is only looked at: a search reads its log.
@@ -130,18 +128,7 @@ fn next_question(model: &mut Model) {
 
 /// A session begins: it is shown from its begin, the way the last one was looked at.
 fn began(model: &mut Model) {
-    let log = &model.watching.log;
-    model.watching = Watching {
-        figures: model.watching.figures,
-        one: model.watching.one,
-        log: LogView {
-            left: log.left,
-            wrap: log.wrap,
-            times: log.times,
-            ..LogView::default()
-        },
-        ..Watching::default()
-    };
+    model.watching = model.watching.afresh();
     model.picking.starting = false;
     model.say = None;
     model.leave = Leave::No;

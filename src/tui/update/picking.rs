@@ -3,7 +3,7 @@
 use crate::event::Order;
 use crate::method::{Own, SubjectKind, SubjectSpec};
 
-use super::super::keys::Action;
+use super::super::keys::{Action, Context, Keymap};
 use super::super::layout;
 use super::super::message::Effect;
 use super::super::model::{Entry, Form, Layer, Model, PickPane, Picking, Purpose};
@@ -309,7 +309,9 @@ fn start(model: &mut Model) -> Vec<Effect> {
                 .to_owned(),
         )
     } else if chosen.is_empty() {
-        Some("Nothing is picked: Space picks the method under the cursor.".to_owned())
+        let picks = "picks the method under the cursor.";
+        let picks = model.keys.says(Context::Methods, Action::Mark, picks);
+        Some(format!("Nothing is picked. {picks}").trim_end().to_owned())
     } else {
         chosen.iter().find_map(|method| {
             let setting = method
@@ -350,7 +352,7 @@ pub(super) fn go_on(model: &mut Model, choice: Choice) -> Vec<Effect> {
         .into_iter()
         .find(|named| !choice.destroy.contains(named));
     if let Some(named) = missing {
-        let entry = name_entry(named, choice);
+        let entry = name_entry(&model.keys, named, choice);
         model.layers.push(Layer::Entry(Box::new(entry)));
         return Vec::new();
     }
@@ -359,7 +361,8 @@ pub(super) fn go_on(model: &mut Model, choice: Choice) -> Vec<Effect> {
     vec![Effect::Start(choice)]
 }
 
-fn name_entry(named: Named, choice: Choice) -> Entry {
+fn name_entry(keys: &Keymap, named: Named, choice: Choice) -> Entry {
+    let back = keys.name(&[Context::Entry], Action::Back);
     Entry {
         title: format!("Type the name of {} on {}", named.what, named.host),
         lines: vec![
@@ -367,7 +370,7 @@ fn name_entry(named: Named, choice: Choice) -> Entry {
                 "Its name is {}. This run destroys it, and restores it from its copy.",
                 named.name
             ),
-            "Esc, or an empty line, changes nothing.".to_owned(),
+            format!("{back}, or an empty line, changes nothing."),
         ],
         purpose: Purpose::Destroy(named, choice),
         input: tui_input::Input::default(),

@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 
-use super::super::keys::Action;
+use super::super::keys::{Action, Context};
 use super::super::layout;
 use super::super::message::{Effect, Found};
 use super::super::model::{Decision, Dialog, Layer, Model, Purpose, Screen, is_active};
@@ -17,10 +17,13 @@ pub(super) fn enter(model: &mut Model, session: &Session) -> Vec<Effect> {
     }
     if model.replay.is_none() {
         if is_active(session) || model.picking.starting {
-            model.say = Some(
-                "A run goes on: reading recordings would be in its figures. R opens them once it has ended."
-                    .to_owned(),
-            );
+            let opens = "opens them once it has ended.";
+            let opens = model
+                .keys
+                .says(Context::Everywhere, Action::Recordings, opens);
+            let says =
+                format!("A run goes on: reading recordings would be in its figures. {opens}");
+            model.say = Some(says.trim_end().to_owned());
             return Vec::new();
         }
         model.recordings.home = Some(model.screen);
@@ -73,7 +76,12 @@ fn back(model: &mut Model) -> Vec<Effect> {
     if model.replay.is_some() {
         model.screen = Screen::Watching;
     } else {
-        model.say = Some("There is nothing behind this list; q leaves.".to_owned());
+        let leaves = model
+            .keys
+            .name(&[Context::Everywhere, Context::Always], Action::Quit);
+        model.say = Some(format!(
+            "There is nothing behind this list; {leaves} leaves."
+        ));
     }
     Vec::new()
 }

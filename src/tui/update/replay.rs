@@ -7,7 +7,7 @@ use super::super::chapters;
 use super::super::keys::Action;
 use super::super::layout;
 use super::super::message::{Effect, Player, ReplayState};
-use super::super::model::{Entry, Layer, LogView, Model, Purpose, Screen, Watching};
+use super::super::model::{Entry, Layer, Model, Purpose, Screen};
 use super::{picking, watching};
 
 /// The speeds that keys give.
@@ -25,17 +25,7 @@ const GRACE: f64 = 2.0;
 pub(super) fn stands(model: &mut Model, state: ReplayState) {
     let shown = model.replay.as_ref().map(|replay| replay.opened);
     if shown != Some(state.opened) {
-        let log = &model.watching.log;
-        model.watching = Watching {
-            figures: model.watching.figures,
-            log: LogView {
-                left: log.left,
-                wrap: log.wrap,
-                times: log.times,
-                ..LogView::default()
-            },
-            ..Watching::default()
-        };
+        model.watching = model.watching.afresh();
         model.screen = Screen::Watching;
         model.say = None;
     }

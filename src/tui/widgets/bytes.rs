@@ -11,6 +11,7 @@ use ratatui::text::Line;
 use crate::event::{Bytes, Sample, Space};
 use crate::session::{Left, LeftState, PoolView, Session};
 
+use super::super::keys::{Action, Context};
 use super::super::model::{Model, Pane};
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
@@ -42,9 +43,16 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     } else {
         0
     };
+    let swap = if shared {
+        ui.model
+            .keys
+            .says(Context::Watching, Action::Swap, "medians")
+    } else {
+        String::new()
+    };
     let titles = Titles {
         left: "Bytes",
-        right: if shared { "b medians" } else { "" },
+        right: &swap,
         foot: &format::below(all.len(), height + from),
     };
     let inner = ui.pane(area, buffer, has_keys, titles);

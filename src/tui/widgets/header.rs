@@ -7,6 +7,7 @@ use crate::event::HostState;
 use crate::session::{HostView, RunStage, RunView, Session};
 
 use super::super::freeze::Frozen;
+use super::super::keys::{Action, Context};
 use super::super::model::{Leave, Screen, is_active};
 use super::super::theme::Role;
 use super::super::view::Ui;
@@ -194,7 +195,12 @@ fn standing(ui: Ui<'_>) -> (String, Role) {
         return ("recordings".to_owned(), Role::Muted);
     }
     if let Some(frozen) = &model.frozen {
-        return (badge(frozen, model.size.0), Role::Selection);
+        let context = match model.screen {
+            Screen::Comparing => Context::Compare,
+            _ => Context::Watching,
+        };
+        let goes_on = model.keys.says(context, Action::Freeze, "goes on");
+        return (badge(frozen, &goes_on, model.size.0), Role::Selection);
     }
     if let Some(replay) = &model.replay {
         return super::timeline::standing(ui, replay);
@@ -234,11 +240,14 @@ fn standing(ui: Ui<'_>) -> (String, Role) {
 }
 
 /// That the screen stands still, since when, what has happened meanwhile, and the way out.
-fn badge(frozen: &Frozen, width: u16) -> String {
+fn badge(frozen: &Frozen, goes_on: &str, width: u16) -> String {
     let begin = format!(" FROZEN {}", format::elapsed(frozen.time()));
-    let end = " · Ctrl-F goes on ";
+    let end = match goes_on {
+        "" => " ".to_owned(),
+        _ => format!(" · {goes_on} "),
+    };
     let mut room =
-        usize::from(width * 4 / 5).saturating_sub(text::width(&begin) + text::width(end));
+        usize::from(width * 4 / 5).saturating_sub(text::width(&begin) + text::width(&end));
     let mut words = Vec::new();
     for word in frozen.since.words() {
         let need = text::width(&word) + 3;

@@ -129,7 +129,7 @@ fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At, is_pinned: bo
     }
     let all = log.unfiltered();
     let lines = if view.filter.is_some() {
-        format!("{} of {} lines", format::many(log.len()), format::many(all))
+        format!("{} of {}", format::many(log.len()), lines_of(all))
     } else {
         lines_of(all)
     };
@@ -141,8 +141,12 @@ fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At, is_pinned: bo
         }
         parts.push(format!("{follow} follows"));
     } else {
-        parts.push("following".to_owned());
-        parts.push(lines);
+        // Nothing more comes where all is over.
+        let word = match ui.session.end {
+            Some(_) => "end",
+            None => "following",
+        };
+        parts.extend([word.to_owned(), lines]);
     }
     parts.join(" · ")
 }

@@ -7,6 +7,7 @@ use ratatui::text::Line;
 use crate::event::{HostState, Place, Placement};
 use crate::session::{Session, Tally};
 
+use super::super::super::keys::{Action, Context};
 use super::super::super::model::{Model, PickPane, Picking};
 use super::super::super::offer::{MethodOffer, PreviewLine, Room};
 use super::super::super::theme::Role;
@@ -165,7 +166,10 @@ fn command_lines(ui: Ui<'_>, line: &PreviewLine, is_new: bool, width: usize) -> 
         String::new()
     } else {
         let rest = parts.split_off(FIRST);
-        format!("… {}, d shows all", format::count(rest.len(), "more row"))
+        let keys = &ui.model.keys;
+        let says = keys.says(Context::Picking, Action::Whole, "shows all");
+        let more = format!("… {}, {says}", format::count(rest.len(), "more row"));
+        more.trim_end_matches(", ").to_owned()
     };
     let mut row = Row::new(ui, width);
     row.gap(1)

@@ -10,6 +10,7 @@ use ratatui::layout::Rect;
 use crate::report::times;
 use crate::session::Row as Figures;
 
+use super::super::keys::{Action, Context};
 use super::super::model::Pane;
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
@@ -31,9 +32,14 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         Some(conditions) => format!("Medians, seconds · {conditions}"),
         None => "Medians, seconds".to_owned(),
     };
+    let swap = if shared {
+        ui.model.keys.says(Context::Watching, Action::Swap, "bytes")
+    } else {
+        String::new()
+    };
     let titles = Titles {
         left: &title,
-        right: if shared { "b bytes" } else { "" },
+        right: &swap,
         foot: hidden.trim_end_matches(" below"),
     };
     let inner = ui.pane(area, buffer, has_keys, titles);
