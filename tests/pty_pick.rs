@@ -131,6 +131,7 @@ fn what_is_destroyed_is_marked_named_and_comes_back() {
     screen.until("the marked folder", |text| text.contains("marked"));
     show_only(&mut screen, "in-place");
     screen.keys(UP);
+    screen.until("a marked row", |text| text.contains(" marked"));
     down_to(&mut screen, &["▸ ( ) dir:", " marked"]);
     screen.wait("It bears comeback's mark");
     screen.keys(" ");

@@ -1,4 +1,4 @@
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 
 use clap::Parser as _;
 
@@ -20,7 +20,7 @@ fn earlier_runs_are_read_no_more_while_one_goes_on_and_anew_after_it() {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let (go, gone) = channel::<()>();
+        let (go, gone) = sync_channel::<()>(1);
         tokio::task::spawn_blocking(move || gone.recv());
         let mut seats = Seats::new(Arc::new(context), Arc::default(), Vec::new());
         seats.leave_history();

@@ -48,6 +48,7 @@ fn named(name: &str) -> KeyEvent {
         "home" => KeyCode::Home,
         "end" => KeyCode::End,
         "bs" => KeyCode::Backspace,
+        "f1" => KeyCode::F(1),
         "f2" => KeyCode::F(2),
         "f9" => KeyCode::F(9),
         other => panic!("no key is called {other}"),
