@@ -152,7 +152,7 @@ const SERIES: [Role; 4] = [Role::Series1, Role::Series2, Role::Series3, Role::Se
 
 impl Role {
     /// Of a series among several that are drawn together, by its place. After four they begin
-    /// anew: the sign of a series ([`crate::tui::signs::of_series`]) goes with it.
+    /// anew: the sign of a series (`signs::of_series`) goes with it.
     #[must_use]
     pub fn series(at: usize) -> Self {
         SERIES.get(at % SERIES.len()).copied().unwrap_or(Self::Text)
