@@ -7,6 +7,7 @@
 mod app;
 mod chapters;
 mod clipboard;
+mod counted;
 mod estimate;
 mod forecast;
 mod format;

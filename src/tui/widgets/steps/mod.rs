@@ -80,7 +80,7 @@ pub(crate) fn draw(
         ..inner
     };
     ui.rows(last, buffer, &warning, 0);
-    let rows = List::of(ui, run, is_here, usize::from(inner.width)).rows();
+    let rows = List::of(ui, run, is_here, usize::from(inner.width)).rows(inner.height);
     ui.rows(inner, buffer, &rows.lines, rows.first(inner.height));
 }
 
@@ -109,7 +109,8 @@ pub(crate) fn step_at(
     if !inner.contains(at) {
         return None;
     }
-    let rows = List::of(ui, run, place.is_here, usize::from(inner.width)).rows();
+    let list = List::of(ui, run, place.is_here, usize::from(inner.width));
+    let rows = list.rows(inner.height);
     let row = rows.first(inner.height) + usize::from(at.y - inner.y);
     rows.steps.get(row).copied()
 }
@@ -209,44 +210,66 @@ impl<'a> List<'a> {
         2 + self.phase
     }
 
-    /// All rows.
-    fn rows(&self) -> Rows {
+    /// The rows around the one that the eye should find, as many as can be in sight.
+    fn rows(&self, height: u16) -> Rows {
+        let height = usize::from(height);
+        let focused = self.focused();
+        let all = self.run.steps.len();
+        let around = |at: usize| fold::around(self.run, at, self.cursor);
+        let mut at = focused.unwrap_or(0).min(all);
+        for _ in 0..height {
+            match at.checked_sub(1) {
+                Some(before) => at = around(before).start,
+                None => break,
+            }
+        }
+        let before = at.checked_sub(1).map(|before| around(before).start);
+        let before = before.and_then(|before| self.run.steps.get(before));
+        let mut phase = before.map(|step| step.planned.phase);
         let mut rows = Vec::new();
         let mut steps = Vec::new();
         let mut focus = 0;
-        let mut phase = None;
-        let cursor = self.cursor;
-        let mut at = 0;
+        // What comes next stays in sight, too.
+        let is_before = |at: usize| focused.is_some_and(|focused| at <= focused);
         while let Some(step) = self.run.steps.get(at) {
-            if let Some(range) = fold::of(self.run, at, cursor) {
+            if !is_before(at) && rows.len() > focus + height + 3 {
+                break;
+            }
+            let range = around(at);
+            if focused.is_some_and(|focused| range.contains(&focused)) {
+                focus = rows.len();
+            }
+            if range.len() > 1 {
                 let first = range.start;
                 at = range.end;
                 rows.push(self.folded(range, news(&mut phase, step.planned.phase)));
                 steps.resize(rows.len(), first);
                 continue;
             }
-            if self.is_in_focus(at, step) {
-                focus = rows.len();
-            }
-            rows.extend(self.step(step, &mut phase, cursor == Some(at)));
+            rows.extend(self.step(step, &mut phase, self.cursor == Some(at)));
             steps.resize(rows.len(), at);
             at += 1;
         }
         match &self.run.state {
+            _ if at < all => {}
             RunStage::Ended(end, Some(cause)) => {
-                let tells = |step: &StepView| {
-                    step.end
-                        .as_ref()
-                        .is_some_and(|end| end.cause.as_ref() == Some(cause))
+                let tells = |at: usize| {
+                    let end = self.run.steps.get(at).and_then(|step| step.end.as_ref());
+                    end.is_some_and(|end| end.cause.as_ref() == Some(cause))
                 };
-                if !self.run.steps.iter().any(tells) {
+                if !self.run.course.apart().any(tells) {
                     rows.extend(self.cause(signs::of_end(*end), cause));
                 }
             }
             RunStage::Ended(_, None) => {}
             RunStage::Queued | RunStage::Running => {
                 let pending = self.ui.session.to_come(self.run).iter();
-                rows.extend(pending.map(|step| self.pending(step, &mut phase)));
+                let most = height + 4;
+                rows.extend(
+                    pending
+                        .take(most)
+                        .map(|step| self.pending(step, &mut phase)),
+                );
             }
         }
         Rows {
@@ -257,16 +280,14 @@ impl<'a> List<'a> {
     }
 
     /// The step under the cursor; else the one that goes on or went wrong; else the last.
-    fn is_in_focus(&self, at: usize, step: &StepView) -> bool {
-        if let Some(chosen) = self.cursor {
-            return chosen == at;
+    fn focused(&self) -> Option<usize> {
+        if let Some(cursor) = self.cursor {
+            return Some(cursor).filter(|cursor| *cursor < self.run.steps.len());
         }
-        let goes_on = step.goes_on() && !step.planned.background;
-        let failed = step.end.as_ref().is_some_and(|end| !end.end.is_good());
-        let is_last = at + 1 == self.run.steps.len();
-        goes_on
-            || failed
-            || is_last && matches!(self.run.state, RunStage::Ended(end, _) if end.is_good())
+        match self.run.state {
+            RunStage::Ended(end, _) if end.is_good() => self.run.steps.len().checked_sub(1),
+            _ => self.run.course.notable(),
+        }
     }
 
     /// Sign, phase where it is a new one, and name.
