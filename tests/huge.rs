@@ -7,19 +7,29 @@ mod huge;
 #[path = "support/screen.rs"]
 mod screen;
 
+use std::path::Path;
 use std::process::Command;
 
+use comeback::recording::Writer;
 use rustix::process::{Pid, Signal, kill_process};
 use screen::Screen;
 
 const STEPS: usize = 50_000;
+
+fn write(path: &Path) {
+    let writer = Writer::create(path).unwrap();
+    for event in huge::steps(STEPS) {
+        writer.write(&event);
+    }
+    writer.commit().unwrap();
+}
 
 /// Would not end within the patience of a test where anything looks at each step for each other one.
 #[test]
 fn a_report() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("huge.jsonl");
-    huge::write(&file, &huge::steps(STEPS));
+    write(&file);
     for format in ["table", "markdown", "csv", "json"] {
         let report = Command::new(env!("CARGO_BIN_EXE_comeback"))
             .args(["report", "--format", format])
@@ -38,7 +48,7 @@ fn a_report() {
 fn the_screen_hears_keys_and_signals() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("huge.jsonl");
-    huge::write(&file, &huge::steps(STEPS));
+    write(&file);
     let args = ["replay", file.to_str().unwrap()];
     let mut screen = Screen::start(home.path(), &args, &[], (120, 40));
     screen.wait("step 0");

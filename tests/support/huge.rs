@@ -2,14 +2,12 @@
 #![allow(dead_code, reason = "several programs use it, each in part")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use comeback::event::{
     Binding, Clock, End, EndState, Event, FORMAT, Header, Labels, Nanos, Order, Origin, Phase,
     Plan, PlannedCommand, PlannedStep, Proof, RunChange, RunId, RunState, Sample, StepChange,
     StepEnd, StepId, StepState, Subject, What,
 };
-use comeback::recording::Writer;
 
 /// One run of so many steps, each of its own name and with a time.
 pub fn steps(count: usize) -> Vec<Event> {
@@ -29,13 +27,8 @@ pub fn runs(count: usize, methods: usize) -> Vec<Event> {
     tale.end()
 }
 
-/// Into a file.
-pub fn write(path: &Path, events: &[Event]) {
-    let writer = Writer::create(path).unwrap();
-    for event in events {
-        writer.write(event);
-    }
-    writer.commit().unwrap();
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 struct Tale {
@@ -77,10 +70,10 @@ impl Tale {
             format: FORMAT.into(),
             program: "comeback 0.1.0".into(),
             origin: Origin::Captured,
-            started: "2026-05-28T20:26:40Z".parse().unwrap(),
+            started: chrono::DateTime::from_timestamp(1_780_000_000, 0).unwrap_or_default(),
             session: "cb-0a1b2c3d".into(),
             plan: Plan {
-                reps: u32::try_from(reps).unwrap(),
+                reps: number(reps),
                 order: Order::Interleaved,
                 bindings: (0..methods).map(binding).collect(),
                 runs: Vec::new(),
@@ -112,8 +105,8 @@ impl Tale {
         let run = RunId(format!("r{}", self.runs));
         let state = RunState::Started {
             binding: format!("b{method}").into(),
-            rep: u32::try_from(rep).unwrap(),
-            order: u32::try_from(self.runs).unwrap(),
+            rep: number(rep),
+            order: number(self.runs),
             series: "full".into(),
             labels: Labels::new(),
         };

@@ -407,3 +407,59 @@ fn first_line(command: &str) -> String {
     let first = command.lines().map(str::trim).find(|line| !line.is_empty());
     text::clean(first.unwrap_or_default()).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::super::counted::Counted;
+    use super::super::super::model::Model;
+    use super::super::super::theme::Theme;
+    use super::*;
+    use crate::event::{EndState, StepChange, StepState, What};
+    use crate::session::story::Story;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_window_shows_what_all_rows_would(
+            kinds in proptest::collection::vec((0_usize..3, 0_usize..8), 0..60),
+            cursor in proptest::option::of(0_usize..60),
+            height in 1_u16..14,
+        ) {
+            let mut story = Story::new();
+            let binding = story.binding("files-tar", "h1");
+            let run = story.run(&binding, "full");
+            for (at, (name, end)) in kinds.iter().enumerate() {
+                let step = story.step(&run, &format!("n{name}"), Phase::Restore);
+                // An iteration of it.
+                let planned = story.told.len() - 2;
+                if let What::Step(change) = &mut story.told[planned]
+                    && let StepChange { state: StepState::Planned(planned), .. } = change.as_mut()
+                {
+                    planned.labels.insert("i".to_owned(), at.to_string());
+                }
+                match end {
+                    0 if at + 1 == kinds.len() => {}
+                    1 => story.step_done(&step, EndState::Failed),
+                    _ => story.step_done(&step, EndState::Ok),
+                }
+            }
+            let session = story.session();
+            let theme = Theme::load("default", &[]).unwrap();
+            let mut model = Model::new(theme, (120, 40), chrono::Offset::fix(&chrono::Utc));
+            model.watching.step = cursor;
+            let figures = Counted::default();
+            let ui = Ui { model: &model, session: &session, figures: &figures };
+            let list = List::of(ui, &session.runs[0], true, 90);
+            let (all, some) = (list.rows(u16::MAX), list.rows(height));
+            let seen = |rows: &Rows| -> Vec<String> {
+                let lines = rows.lines.iter().skip(rows.first(height));
+                lines.take(usize::from(height)).map(ToString::to_string).collect()
+            };
+            prop_assert_eq!(seen(&some), seen(&all));
+            prop_assert!(some.lines.len() <= 5 * usize::from(height) + 12);
+        }
+    }
+}
