@@ -24,7 +24,9 @@ const BUILT_IN: &[(&str, &str)] = files![
 ];
 
 const FRAGMENTS: &[(&str, &str)] = files![
+    "fragments/btrfs-fill",
     "fragments/btrfs-pool",
+    "fragments/sandbox-fill",
     "fragments/tree",
     "fragments/tree-proved"
 ];
