@@ -97,7 +97,7 @@ impl Desk {
                 }
                 Some(prepared) = self.starting.join_next() => {
                     let prepared = prepared.unwrap_or_else(|why| {
-                        Err(CommandError::Terminal(why.to_string()))
+                        Err(CommandError::Broken(why.to_string()))
                     });
                     let begun = prepared.and_then(|(prepared, asked)| self.begin(prepared, &asked));
                     self.say(match begun {
