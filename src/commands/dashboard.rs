@@ -77,6 +77,9 @@ pub(super) async fn dashboard(
     if let Some(file) = desk.file.filter(|file| file.exists()) {
         output::talk(&format!("comeback: recording: {}", file.display()));
     }
+    for (_, text) in desk.left.iter().filter(|(file, _)| file.exists()) {
+        output::talk(text);
+    }
     match ended.map_err(CommandError::from) {
         Ok(ended) => Ok(exit(ended, desk.exit)),
         // Both are told, and of their exit codes the highest.
