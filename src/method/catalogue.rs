@@ -21,12 +21,20 @@ const BUILT_IN: &[(&str, &str)] = files![
     "btrfs-snapshot",
     "btrfs-send",
     "btrfs-experiment",
+    "zfs-snapshot",
+    "zfs-send",
+    "zfs-experiment",
 ];
 
 const FRAGMENTS: &[(&str, &str)] = files![
+    "fragments/btrfs-fill",
     "fragments/btrfs-pool",
+    "fragments/sandbox-fill",
     "fragments/tree",
-    "fragments/tree-proved"
+    "fragments/tree-proved",
+    "fragments/zfs-many",
+    "fragments/zfs-pool",
+    "fragments/zfs-ready",
 ];
 
 /// Where a method comes from.

@@ -1,5 +1,7 @@
 //! What each step left where, and what is still out.
 
+use std::collections::BTreeSet;
+
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync, VectorSync};
 
 use crate::event::{Intended, Leave, LeaveId, LeaveState, Nanos};
@@ -99,6 +101,20 @@ impl Ledger {
     }
 }
 
+impl Ledger {
+    /// The command that lists what is still out, and with `--remove` takes it away; none where
+    /// nothing is.
+    #[must_use]
+    pub fn recovery(&self) -> Option<String> {
+        let hosts: BTreeSet<&str> = self
+            .still_out()
+            .map(|left| left.intended.host.as_str())
+            .collect();
+        let hosts: Vec<String> = hosts.iter().map(|host| format!(" --host {host}")).collect();
+        (!hosts.is_empty()).then(|| format!("comeback recover{}", hosts.concat()))
+    }
+}
+
 impl Left {
     fn advance(&mut self, state: &LeaveState) {
         match state {
@@ -173,6 +189,16 @@ mod tests {
         assert_eq!(out(&ledger(&told)), ["a"]);
         let [first, second] = told;
         assert!(out(&ledger(&[first, second, ("a", LeaveState::Undone)])).is_empty());
+    }
+
+    #[test]
+    fn what_is_still_out_is_recovered_from_its_hosts() {
+        let told = [("a", intended("archive")), ("b", intended("box"))];
+        let all = ledger(&told);
+        assert_eq!(all.recovery().unwrap(), "comeback recover --host h1");
+        let [a, b] = told;
+        let gone = [a, b, ("a", LeaveState::Undone), ("b", LeaveState::Undone)];
+        assert!(ledger(&gone).recovery().is_none());
     }
 
     #[test]
