@@ -101,6 +101,7 @@ impl Course {
     }
 
     /// Steps that have not ended, or not well and without warnings, in their order.
+    #[must_use]
     pub fn apart(&self) -> impl DoubleEndedIterator<Item = usize> {
         self.apart.iter().copied()
     }

@@ -79,13 +79,12 @@ impl Ledger {
                 at
             }
         };
-        match self.entries.get(at).map(|left| &left.state) {
-            Some(LeftState::Undone) => self.out.remove_mut(&at),
-            _ => {
-                self.out.insert_mut(at);
-                true
-            }
-        };
+        let state = self.entries.get(at).map(|left| &left.state);
+        if state == Some(&LeftState::Undone) {
+            self.out.remove_mut(&at);
+        } else {
+            self.out.insert_mut(at);
+        }
     }
 
     /// What may still be on a host, newest first: the order in which it is undone.

@@ -204,7 +204,7 @@ struct Dashboard<C> {
     tick: Instant,
     outbox: VecDeque<Effect>,
     /// Takes what another thread has counted.
-    counter: mpsc::UnboundedSender<Counted>,
+    counter: mpsc::Sender<Counted>,
     is_counting: bool,
 }
 
@@ -233,7 +233,7 @@ async fn turn<C: Canvas>(
     let mut input = canvas.input();
     let mut replay = feed.replay.clone();
     let mut changes = feed.changes.clone();
-    let (counter, mut counted) = mpsc::unbounded_channel();
+    let (counter, mut counted) = mpsc::channel(1);
     let mut board = Dashboard::new(canvas, feed, start, counter)?;
     let (mut has_messages, mut has_changes) = (true, true);
     loop {
@@ -310,7 +310,7 @@ impl<C: Canvas> Dashboard<C> {
         canvas: C,
         feed: Feed,
         start: Start,
-        counter: mpsc::UnboundedSender<Counted>,
+        counter: mpsc::Sender<Counted>,
     ) -> io::Result<Self> {
         let Start {
             theme,
@@ -429,7 +429,7 @@ impl<C: Canvas> Dashboard<C> {
         let (session, counter) = (session.clone(), self.counter.clone());
         let count = move || {
             // Who has left does not listen.
-            let _ = counter.send(Counted::all_of(&session));
+            let _ = counter.blocking_send(Counted::all_of(&session));
         };
         self.is_counting = std::thread::Builder::new()
             .name("figures".to_owned())

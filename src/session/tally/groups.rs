@@ -93,7 +93,9 @@ impl<'a> Once<'a> {
     }
 
     fn extend(&mut self, some: &[&'a str]) {
-        some.iter().for_each(|one| self.add(one));
+        for one in some {
+            self.add(one);
+        }
     }
 }
 
@@ -201,7 +203,7 @@ impl<'a> Known<'a> {
         });
         for series in came {
             match self.set_of.get(series).copied() {
-                Some(set) if set == into => continue,
+                Some(set) if set == into => {}
                 // Two sets that this run has parts of are one.
                 Some(set) => {
                     let other = self.sets.get_mut(set).map(std::mem::take);
