@@ -38,7 +38,8 @@ fn is_what_a_look_finds(session: &Session) {
             let mut alike = at..at;
             if is_like(step) {
                 let like = |at: usize| run.steps.get(at).is_some_and(is_like);
-                alike.end = (at..).find(|at| !like(*at)).unwrap();
+                let after = (at..run.steps.len()).find(|at| !like(*at));
+                alike.end = after.unwrap_or(run.steps.len());
                 let before = (0..at).rev().find(|at| !like(*at));
                 alike.start = before.map_or(0, |before| before + 1);
             }
