@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Outcome, Row, RunStage, RunView, Series, Session};
-use crate::event::{Level, RunId};
+use crate::event::{Level, RunId, count};
 
 /// Remarks of a row that are taken from notes; the rest is only counted.
 const MOST_NOTES: usize = 20;
@@ -258,7 +258,7 @@ fn notes(session: &Session, row: &Row) -> Vec<String> {
         }
     }
     if more > 0 {
-        all.push(format!("and {more} more notes"));
+        all.push(format!("and {}", count(more, "more note")));
     }
     all
 }
