@@ -47,7 +47,7 @@ fn a_recording_is_played_and_sought_through() {
     let file = shipped("files.jsonl");
     let args = ["replay", file.to_str().unwrap(), "--speed", "2"];
     let mut screen = Screen::start(home.path(), &args, &[], (120, 40));
-    screen.wait("replay · files.jsonl · 2× · idle cut · 0:0");
+    screen.wait("replay · files.jsonl · 2× · 0:0");
     screen.keys(" ");
     screen.wait("files.jsonl · held");
     // Half of it: the comparison has figures that were not there at the begin.
