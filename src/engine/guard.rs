@@ -83,7 +83,7 @@ pub(super) struct Weighed<'a> {
     pub proved: &'a BTreeSet<String>,
     /// The operator's words.
     pub confirmed: &'a [Confirmation],
-    /// What the target was when it was shown: identity by path.
+    /// What the target was when it was shown: identity by `KIND:ID`.
     pub identities: &'a BTreeMap<String, String>,
 }
 
@@ -102,13 +102,13 @@ impl Weighed<'_> {
                 self.what
             ));
         }
-        let Some((_, id)) = self.what.split_once(':') else {
+        let Some((kind, id)) = self.what.split_once(':') else {
             return refused(format!(
                 "{:?} is not destroyed: expected KIND:ID",
                 self.what
             ));
         };
-        if self.made_here(id) {
+        if self.made_here(kind, id) {
             self.really_inside(id).await?;
         } else {
             if self.relies_on.is_none() {
@@ -135,7 +135,7 @@ impl Weighed<'_> {
                 ));
             }
         }
-        self.still_the_same(id).await
+        self.still_the_same().await
     }
 
     // A mark speaks for what bears it, and for nothing beside it.
@@ -144,11 +144,13 @@ impl Weighed<'_> {
     }
 
     // A path with `..` in it could leave the scratch folder again.
-    fn made_here(&self, id: &str) -> bool {
+    fn made_here(&self, kind: &str, id: &str) -> bool {
         let inside = id
             .strip_prefix(self.scratch)
             .is_some_and(|rest| rest.starts_with('/') && !rest.split('/').any(|part| part == ".."));
-        inside || self.made.contains(id)
+        inside
+            || self.made.contains(id)
+            || (self.made.iter()).any(|made| super::named::belongs(kind, id, made))
     }
 
     // A link in the scratch folder may lead out of it.
@@ -184,11 +186,12 @@ impl Weighed<'_> {
         )))
     }
 
-    async fn still_the_same(&self, id: &str) -> Result<(), EngineError> {
-        let Some(before) = self.identities.get(id) else {
+    async fn still_the_same(&self) -> Result<(), EngineError> {
+        let Some(before) = self.identities.get(self.what) else {
             return Ok(());
         };
-        let now = identity(self.host, id).await?;
+        let now = super::named::identity(self.host, self.what).await?;
+        let now = now.as_deref().unwrap_or(super::named::NOTHING);
         if now == *before {
             return Ok(());
         }
@@ -197,22 +200,6 @@ impl Weighed<'_> {
             self.what
         )))
     }
-}
-
-/// Device and inode of a path, and of what it leads to: another folder of the same name is
-/// another folder.
-pub(super) async fn identity(host: &dyn Host, path: &str) -> Result<String, EngineError> {
-    let text = format!(
-        "i='device %d, inode %i'; if [ -L {p} ]; then stat -c \"link: $i\" -- {p}; stat -L -c \"to $i\" -- {p} 2>/dev/null || :; elif [ -e {p} ]; then stat -c \"$i\" -- {p}; else echo nothing; fi",
-        p = quote(path)
-    );
-    script(
-        host,
-        "look at the target again",
-        &text,
-        Duration::from_mins(1),
-    )
-    .await
 }
 
 #[cfg(test)]

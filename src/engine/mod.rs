@@ -27,6 +27,7 @@ mod journal;
 mod leaving;
 mod lock;
 mod mask;
+mod named;
 mod opening;
 mod outcome;
 mod output;

@@ -1,7 +1,6 @@
 //! What would run, what is missing, and why: before anything is changed.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::time::Duration;
 
 use crate::event::{BindingId, Bytes, Clock, Subject};
@@ -238,17 +237,15 @@ fn shape(bound: &Bound, check: &mut Check) {
 // One look: is the scratch parent there, is the subject there, where do they stand, how big is it?
 async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), HostError> {
     let subject = &bound.binding.subject;
-    let named = !subject.own && matches!(subject.kind.as_str(), "dir" | "subvolume");
+    let named = Some(subject)
+        .filter(|subject| !subject.own)
+        .and_then(|subject| super::named::look(&subject.kind, &subject.id));
     let scratch = quote(&bound.sandbox);
     let mut text = format!(
         "s={scratch}; if [ ! -d \"$s\" ]; then echo none; elif [ ! -w \"$s\" ]; then echo closed; else echo open; fi\n(cd -- \"$s\" 2>/dev/null && pwd -P) | tr '\\n' '\\001'; echo\ndf -Pk -- \"$s\" 2>/dev/null | awk 'NR == 2 {{ print $4 }}' | grep . || echo 0\n"
     );
-    if named {
-        let _ = write!(
-            text,
-            "d={}; if [ -L \"${{d%/}}\" ]; then echo link; elif [ ! -d \"$d\" ]; then echo none; elif [ ! -r \"$d\" ]; then echo closed; else echo open; fi\n(cd -- \"$d\" 2>/dev/null && pwd -P) | tr '\\n' '\\001'; echo\n[ -e \"$d/.comeback-subject\" ] && echo marked || echo plain\nif command -v timeout >/dev/null 2>&1; then timeout 20 du -sk -- \"$d\" 2>/dev/null; else du -sk -- \"$d\" 2>/dev/null; fi | awk '{{ print $1 }}' | grep . || echo unknown\n",
-            quote(&subject.id)
-        );
+    if let Some(look) = &named {
+        text.push_str(look);
     }
     let answer = ask(host, &text, b"", 1 << 16, PATIENCE).await?;
     let said = text_of(&answer.out);
@@ -280,27 +277,11 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
             ),
         ),
     }
-    if named {
+    if named.is_some() {
         let (state, at, mark, size) = (next(), path(next()), next(), next());
         let id = &subject.id;
-        match state.as_str() {
-            "open" => {}
-            "none" => check.find(
-                Gravity::Refused,
-                format!("{}: the subject {id} is no directory there", host.name()),
-            ),
-            // A copy of a link is no copy of what it leads to.
-            "link" => check.find(
-                Gravity::Refused,
-                format!(
-                    "{}: the subject {id} is a symbolic link; name the directory itself: {at}",
-                    host.name()
-                ),
-            ),
-            _ => check.find(
-                Gravity::Refused,
-                format!("{}: the subject {id} cannot be read", host.name()),
-            ),
+        if let Some(why) = super::named::refusal(&state, id, &at) {
+            check.find(Gravity::Refused, format!("{}: {why}", host.name()));
         }
         check.marked = mark == "marked";
         check.bytes = size.parse().ok().map(|kib: u64| Bytes(kib * 1024));

@@ -17,7 +17,7 @@ use super::background::Beside;
 use super::clocks::Moments;
 use super::control::Control;
 use super::ending::{Ended, Halt};
-use super::guard::{Weighed, identity};
+use super::guard::Weighed;
 use super::hashing::Kept;
 use super::leaving::{self, Open};
 use super::pools::Pools;
@@ -308,9 +308,12 @@ impl<'a> Run<'a> {
             let Ok(Some(destroys)) = filling.destroys() else {
                 continue;
             };
-            if let Some(("dir" | "subvolume", path)) = destroys.what.split_once(':') {
-                let host = self.connected(self.bound.host(&later.step.on))?;
-                all.insert(path.to_owned(), identity(host.as_ref(), path).await?);
+            let host = self.connected(self.bound.host(&later.step.on))?;
+            // What the run has not made yet is not looked at again.
+            if let Some(is) = super::named::identity(host.as_ref(), &destroys.what).await?
+                && !(own && is == super::named::NOTHING)
+            {
+                all.insert(destroys.what, is);
             }
         }
         self.identities = Some(all);

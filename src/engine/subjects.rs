@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::event::{Facts, FilesystemFact};
 use crate::host::{Host, HostError, ask};
-use crate::method::SubjectKind;
+use crate::method::{SubjectKind, SubjectSpec};
 
 use super::shell::quote;
 
@@ -38,7 +38,7 @@ const SYSTEM: [&str; 9] = [
 pub struct FoundSubject {
     /// What it is.
     pub kind: SubjectKind,
-    /// Its path.
+    /// Its path or name.
     pub id: String,
     /// Whether the operator marked it as one that may be changed.
     pub marked: bool,
@@ -46,8 +46,8 @@ pub struct FoundSubject {
     pub about: String,
 }
 
-/// Looks for subjects of these kinds, the marked ones first. Folders and Btrfs subvolumes can be
-/// looked for; what is of another kind is named by the operator.
+/// Looks for subjects of these kinds, the marked ones first. What is of a kind that cannot be
+/// looked for is named by the operator.
 ///
 /// # Errors
 /// Where the host is lost, or does not answer in time.
@@ -56,7 +56,11 @@ pub async fn subjects(
     facts: &Facts,
     kinds: &BTreeSet<SubjectKind>,
 ) -> Result<Vec<FoundSubject>, HostError> {
-    if !kinds.contains(&SubjectKind::Dir) && !kinds.contains(&SubjectKind::Subvolume) {
+    let known = |kind: &SubjectKind| {
+        matches!(kind, SubjectKind::Dir | SubjectKind::Subvolume)
+            || !super::named::list(kind.name()).is_empty()
+    };
+    if !kinds.iter().any(known) {
         return Ok(Vec::new());
     }
     let answer = ask(host, &script(facts, kinds), b"", 1 << 17, PATIENCE).await?;
@@ -110,6 +114,9 @@ any() {{ say subvolume \"$1\"; }}
 each marked; each any"
         );
     }
+    for kind in kinds {
+        inner.push_str(super::named::list(kind.name()));
+    }
     format!(
         "p=; if timeout {LIMIT} true 2>/dev/null; then p='timeout {LIMIT}'; fi\n$p /bin/sh -c {}\n",
         quote(&inner)
@@ -128,27 +135,51 @@ fn read(said: &str, facts: &Facts, kinds: &BTreeSet<SubjectKind>) -> Vec<FoundSu
             continue;
         };
         let kind = kinds.iter().find(|known| known.name() == kind);
-        let Some(kind) = kind.copied().filter(|_| is_nameable(id)) else {
+        let Some(kind) = kind.copied() else {
             continue;
         };
-        // `//srv` where the parent is the root.
-        let id = format!("/{}", id.trim_matches('/'));
         let marked = mark == "marked";
+        let (id, about) = match kind {
+            SubjectKind::Dir | SubjectKind::Subvolume => {
+                // `//srv` where the parent is the root.
+                let at = format!("/{}", id.trim_matches('/'));
+                let about = about(&at, facts);
+                (
+                    if id.starts_with('/') {
+                        at
+                    } else {
+                        id.to_owned()
+                    },
+                    about,
+                )
+            }
+            _ => {
+                let (id, bytes) = id.split_once('\t').unwrap_or((id, ""));
+                let bytes = bytes.trim().parse().map(crate::event::Bytes);
+                (
+                    id.to_owned(),
+                    bytes.map_or_else(|_| String::new(), |bytes| bytes.to_string()),
+                )
+            }
+        };
+        let spec = SubjectSpec {
+            host: None,
+            kind,
+            id: id.clone(),
+        };
+        if spec.is_well_formed().is_err() || id.contains(char::REPLACEMENT_CHARACTER) {
+            continue;
+        }
         let subject = FoundSubject {
             kind,
-            about: about(&id, facts),
             id: id.clone(),
             marked,
+            about,
         };
         found.insert((!marked, kind, id), subject);
     }
     // The marked ones stand in front, wherever they were said.
     found.into_values().take(MOST).collect()
-}
-
-/// A path that is no text could not be typed either.
-fn is_nameable(id: &str) -> bool {
-    id.starts_with('/') && !id.contains(char::REPLACEMENT_CHARACTER)
 }
 
 /// What is mounted at a path, and how much of it is used.

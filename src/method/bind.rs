@@ -282,50 +282,6 @@ impl Bound {
             .map_or("local", |info| info.name.as_str())
     }
 
-    fn expand(&self) -> Result<Vec<ExpandedStep>, MethodError> {
-        let mut all = Vec::new();
-        for step in &self.method.steps {
-            if !self.applies(step)? {
-                continue;
-            }
-            let shared = Arc::new(step.clone());
-            let Some(each) = &step.each else {
-                all.push(ExpandedStep {
-                    name: step.name.clone(),
-                    step: shared,
-                    item: None,
-                    labels: Labels::new(),
-                    pause: None,
-                });
-                continue;
-            };
-            let pause = match &each.pause {
-                None => None,
-                Some(text) => Some(
-                    humantime::parse_duration(&self.pause(step, text)?)
-                        .map_err(|why| self.wrong(step, format!("each.pause: {why}")))?
-                        .as_secs_f64(),
-                ),
-            };
-            for (at, item) in self.items(&each.of).into_iter().enumerate() {
-                all.push(ExpandedStep {
-                    name: format!("{} {item}", step.name),
-                    step: Arc::clone(&shared),
-                    labels: Labels::from([(each.name.clone(), item.to_string())]),
-                    item: Some((each.name.clone(), item)),
-                    pause: pause.filter(|_| at > 0),
-                });
-            }
-        }
-        Ok(all)
-    }
-
-    fn pause(&self, step: &Step, text: &str) -> Result<String, MethodError> {
-        let context = self.head_context(&RunNames::unknown(&self.sandbox));
-        let filled = self.templates.text(text, &context);
-        filled.map_err(|why| self.wrong(step, format!("each.pause: {why}")))
-    }
-
     fn labels(&self) -> Result<Labels, MethodError> {
         let context = Value::from(self.base(&RunNames::unknown(&self.sandbox)));
         let fill = |(name, text): (&String, &String)| {
@@ -363,20 +319,7 @@ impl Bound {
             .and_then(|room| u64::try_from(room).ok())
     }
 
-    fn items(&self, of: &str) -> Vec<Value> {
-        let count = |n: f64| (1..=n.max(0.0) as i64).map(Value::from).collect();
-        match self.settings.get(of) {
-            Some(SettingValue::List(all)) => all
-                .iter()
-                .map(|n| SettingValue::Number(*n).value())
-                .collect(),
-            Some(SettingValue::Number(n)) => count(*n),
-            Some(_) => Vec::new(),
-            None => count(of.parse().unwrap_or(0.0)),
-        }
-    }
-
-    fn applies(&self, step: &Step) -> Result<bool, MethodError> {
+    pub(super) fn applies(&self, step: &Step) -> Result<bool, MethodError> {
         let Some(when) = &step.when else {
             return Ok(true);
         };

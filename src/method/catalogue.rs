@@ -21,6 +21,10 @@ const BUILT_IN: &[(&str, &str)] = files![
     "btrfs-snapshot",
     "btrfs-send",
     "btrfs-experiment",
+    "zfs-snapshot",
+    "zfs-send",
+    "zfs-replicate",
+    "zfs-experiment",
 ];
 
 const FRAGMENTS: &[(&str, &str)] = files![
@@ -28,7 +32,11 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/btrfs-pool",
     "fragments/sandbox-fill",
     "fragments/tree",
-    "fragments/tree-proved"
+    "fragments/tree-proved",
+    "fragments/zfs-fill",
+    "fragments/zfs-many",
+    "fragments/zfs-pool",
+    "fragments/zfs-ready",
 ];
 
 /// Where a method comes from.

@@ -256,8 +256,11 @@ fn check_head(method: &Method) -> Result<(), String> {
             ));
         }
     }
-    if method.own != Own::Never && method.subject != SubjectKind::Dir && method.own == Own::May {
-        return Err("own = \"may\" is for dir subjects; use \"always\" or \"never\"".to_owned());
+    if method.own == Own::May && matches!(method.subject, SubjectKind::Vm | SubjectKind::Ct) {
+        return Err(format!(
+            "own = \"may\" is not for {} subjects; use \"always\" or \"never\"",
+            method.subject
+        ));
     }
     if let Some(need) = method.needs.iter().find(|need| !role_known(method, need)) {
         return Err(format!("needs: {} is on no role of this method", need.tool));

@@ -200,6 +200,18 @@ pub struct Each {
     /// Pause between two, a duration.
     #[serde(default)]
     pub pause: Option<String>,
+    /// Steps that stand together and bear the same name here go through the list together.
+    #[serde(default)]
+    pub group: Option<String>,
+}
+
+impl Each {
+    /// What makes steps go through a list together: the same group, over the same list.
+    #[must_use]
+    pub fn group(&self) -> Option<(&str, &str)> {
+        let group = self.group.as_deref()?;
+        Some((group, self.of.as_str()))
+    }
 }
 
 fn item() -> String {

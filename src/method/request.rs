@@ -87,9 +87,41 @@ impl SubjectSpec {
                 "the subject {:?} must be an absolute path",
                 self.id
             )),
+            SubjectKind::Dataset if !is_dataset(&self.id) => Err(format!(
+                "the subject {:?} must be a dataset as `zfs list` names it: POOL/NAME",
+                self.id
+            )),
+            SubjectKind::Lv if !is_volume(&self.id) => Err(format!(
+                "the subject {:?} must be a volume with its group: GROUP/NAME",
+                self.id
+            )),
             _ => Ok(()),
         }
     }
+}
+
+// Snapshots and bookmarks are none. ZFS allows blanks in names, which its own output does not quote.
+fn is_dataset(id: &str) -> bool {
+    let part = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_.:-".contains(c))
+    };
+    id.split('/').all(part)
+}
+
+// As lvm(8) has names; no option begins with a sign that a name may begin with.
+fn is_volume(id: &str) -> bool {
+    let part = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphanumeric() || "_.+".contains(c))
+            && !matches!(part, "." | "..")
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_.+-".contains(c))
+    };
+    id.split_once('/')
+        .is_some_and(|(group, name)| part(group) && part(name))
 }
 
 /// `KIND:ID`, without its host.

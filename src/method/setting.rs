@@ -92,6 +92,7 @@ impl Kind {
                 Ok(SettingValue::Text(text.to_owned()))
             }
             Self::Choice(all) => Err(format!("expected one of {}, not {text:?}", all.join(", "))),
+            Self::List if text.trim().is_empty() => Ok(SettingValue::List(Vec::new())),
             Self::List => text
                 .split(',')
                 .map(|item| number(item.trim()))

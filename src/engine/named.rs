@@ -1,0 +1,164 @@
+//! How a subject that somebody named is looked at, by what its kind has: where it stands, whether it
+//! bears the mark, how big it is, whether it is still the same. All texts only read.
+
+use std::time::Duration;
+
+use crate::host::Host;
+
+use super::EngineError;
+use super::shell::{quote, script};
+
+/// How long a look at one property may take.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The identity of what is not there.
+pub(super) const NOTHING: &str = "nothing";
+
+/// Shell text that prints four lines: `open` or what is wrong, where it stands in the file system
+/// (with line ends as `\u{1}`; empty where it does not), `marked` or `plain`, and KiB or `unknown`.
+/// Nothing where subjects of the kind cannot be looked at.
+pub(super) fn look(kind: &str, id: &str) -> Option<String> {
+    let id = quote(id);
+    Some(match kind {
+        "dir" | "subvolume" => format!(
+            "d={id}; if [ -L \"${{d%/}}\" ]; then echo link; elif [ ! -d \"$d\" ]; then echo none; elif [ ! -r \"$d\" ]; then echo closed; else echo open; fi
+(cd -- \"$d\" 2>/dev/null && pwd -P) | tr '\\n' '\\001'; echo
+[ -e \"$d/.comeback-subject\" ] && echo marked || echo plain
+if command -v timeout >/dev/null 2>&1; then timeout 20 du -sk -- \"$d\" 2>/dev/null; else du -sk -- \"$d\" 2>/dev/null; fi | awk '{{ print $1 }}' | grep . || echo unknown
+"
+        ),
+        // A mark that came down from the parent, or with a received stream, was not set for this one.
+        "dataset" => format!(
+            "d={id}; case $(zfs get -H -o value type \"$d\" 2>/dev/null),$(zfs get -H -o value mounted \"$d\" 2>/dev/null) in filesystem,yes) echo open ;; filesystem,*) echo unmounted ;; ?*,*) echo volume ;; *) echo none ;; esac
+zfs get -H -o value mountpoint \"$d\" 2>/dev/null | grep '^/' | tr '\\n' '\\001'; echo
+[ \"$(zfs get -H -o value,source comeback:subject \"$d\" 2>/dev/null)\" = \"on	local\" ] && echo marked || echo plain
+zfs get -Hp -o value referenced \"$d\" 2>/dev/null | awk '{{ printf \"%.0f\\n\", $1 / 1024 }}' | grep . || echo unknown
+"
+        ),
+        "lv" => format!(
+            "d={id}; case $(lvs --noheadings -o lv_attr \"$d\" 2>/dev/null | tr -d ' ') in V*) echo open ;; ?*) echo thick ;; *) echo none ;; esac
+findmnt -n -o TARGET \"/dev/$d\" 2>/dev/null | head -n 1 | tr '\\n' '\\001'; echo
+case ,$(lvs --noheadings -o lv_tags \"$d\" 2>/dev/null | tr -d ' '), in *,comeback,*) echo marked ;; *) echo plain ;; esac
+lvs --noheadings --nosuffix --units k -o lv_size \"$d\" 2>/dev/null | awk '{{ printf \"%.0f\\n\", $1 }}' | grep . || echo unknown
+"
+        ),
+        _ => return None,
+    })
+}
+
+/// Why a subject cannot be used, by the first line of the [`look`]; nothing where it can.
+pub(super) fn refusal(state: &str, id: &str, at: &str) -> Option<String> {
+    Some(match state {
+        "open" => return None,
+        "none" => format!("the subject {id} is not there"),
+        // A copy of a link is no copy of what it leads to.
+        "link" => format!("the subject {id} is a symbolic link; name the directory itself: {at}"),
+        "unmounted" => format!(
+            "the subject {id} is not mounted, so that nothing in it can be read; say `zfs mount {id}` there"
+        ),
+        "volume" => {
+            format!("the subject {id} is no file system but a volume; name a file system")
+        }
+        "thick" => format!("the subject {id} is no thin volume; snapshots are made of thin ones"),
+        _ => format!("the subject {id} cannot be read"),
+    })
+}
+
+/// What a target is, as opposed to what it is called: another one of the same name is another one.
+/// Nothing where nobody can tell for its kind.
+///
+/// # Errors
+/// Where the host is lost or cannot look.
+pub(super) async fn identity(host: &dyn Host, what: &str) -> Result<Option<String>, EngineError> {
+    let Some((kind, id)) = what.split_once(':') else {
+        return Ok(None);
+    };
+    let id = quote(id);
+    let text = match kind {
+        "dir" | "subvolume" => format!(
+            "i='device %d, inode %i'; if [ -L {id} ]; then stat -c \"link: $i\" -- {id}; stat -L -c \"to $i\" -- {id} 2>/dev/null || :; elif [ -e {id} ]; then stat -c \"$i\" -- {id}; else echo nothing; fi"
+        ),
+        "dataset" => format!(
+            "zfs get -Hp -o value guid {id} 2>/dev/null | sed 's/^/guid /' | grep . || echo nothing"
+        ),
+        "lv" => format!(
+            "lvs --noheadings -o lv_uuid {id} 2>/dev/null | sed 's/^ */UUID /' | grep . || echo nothing"
+        ),
+        _ => return Ok(None),
+    };
+    script(host, "look at the target again", &text, PATIENCE)
+        .await
+        .map(Some)
+}
+
+/// Whether `id` belongs to `made`, a name that is as a whole comeback's own: a dataset is a part
+/// of its pool, a volume of its group.
+pub(super) fn belongs(kind: &str, id: &str, made: &str) -> bool {
+    let rest = match kind {
+        "dataset" | "lv" => id.strip_prefix(made),
+        _ => return false,
+    };
+    rest.is_some_and(|rest| rest.starts_with('/') || rest.starts_with('@'))
+}
+
+/// Shell text that lists what there is of a kind, a line `KIND plain|marked ID<TAB>BYTES` each.
+/// Empty for kinds that are found by where they are mounted, or not at all.
+pub(super) fn list(kind: &str) -> &'static str {
+    match kind {
+        "dataset" => {
+            "if command -v zfs >/dev/null 2>&1; then { zfs get -H -t filesystem -o name,value,source comeback:subject; echo; zfs list -Hp -t filesystem -o name,used,mounted; } 2>/dev/null |
+awk -F '\\t' 'NF == 0 { second = 1; next } !second { if ($2 == \"on\" && $3 == \"local\") mark[$1] = 1; next } $3 == \"yes\" { print \"dataset \" (($1 in mark) ? \"marked\" : \"plain\") \" \" $1 \"\\t\" $2 }'; fi
+"
+        }
+        "lv" => {
+            "if command -v lvs >/dev/null 2>&1; then lvs --noheadings --nosuffix --units b --separator '|' -o vg_name,lv_name,lv_attr,lv_size,lv_tags 2>/dev/null |
+awk -F '|' '{ sub(/^ +/, \"\", $1) } $3 ~ /^V/ { print \"lv \" ((\",\" $5 \",\" ~ /,comeback,/) ? \"marked\" : \"plain\") \" \" $1 \"/\" $2 \"\\t\" $4 }'; fi
+"
+        }
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_a_pool_of_ones_own_is_ones_own() {
+        assert!(belongs("dataset", "cb1/data", "cb1"));
+        assert!(belongs("dataset", "cb1@first", "cb1"));
+        assert!(belongs("lv", "cb1/data", "cb1"));
+        for (kind, id) in [
+            ("dataset", "cb1x/data"),
+            ("dataset", "cb1"),
+            ("dataset", "tank/cb1/data"),
+            ("dir", "cb1/data"),
+        ] {
+            assert!(!belongs(kind, id, "cb1"), "{kind}:{id}");
+        }
+    }
+
+    #[test]
+    fn each_state_says_what_to_do() {
+        assert_eq!(refusal("open", "tank/x", ""), None);
+        let said = refusal("unmounted", "tank/x", "").unwrap();
+        assert!(said.contains("zfs mount tank/x"), "{said}");
+        assert!(
+            refusal("", "tank/x", "")
+                .unwrap()
+                .contains("cannot be read")
+        );
+    }
+
+    #[test]
+    fn kinds_that_cannot_be_looked_at_are_not() {
+        assert!(look("vm", "100").is_none());
+        for kind in ["dir", "dataset", "lv"] {
+            let text = look(kind, "it's").unwrap();
+            assert!(
+                text.contains("\"it's\"") || text.contains("'it'\\''s'"),
+                "{text}"
+            );
+        }
+    }
+}
