@@ -69,6 +69,14 @@ fn the_first_start_with_no_configuration_at_all() {
     screen.wait("1 method × 3 = 3 runs");
     screen.until("the estimate", |text| text.contains("\n no history"));
 
+    // All that would run, also beside the steps.
+    screen.keys("\t");
+    screen.keys("G");
+    screen.wait("beside");
+    screen.wait("# every 5 s while it runs, on local");
+    screen.keys("g");
+    screen.keys(UP);
+
     // A setting: refused while it is typed, then taken.
     screen.keys("e");
     screen.wait("Settings of files-cp on local");

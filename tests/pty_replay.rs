@@ -47,7 +47,7 @@ fn a_recording_is_played_and_sought_through() {
     let file = shipped("files.jsonl");
     let args = ["replay", file.to_str().unwrap(), "--speed", "2"];
     let mut screen = Screen::start(home.path(), &args, &[], (120, 40));
-    screen.wait("replay · files.jsonl · 2× · idle cut · 0:0");
+    screen.wait("replay · files.jsonl · 2× · 0:0");
     screen.keys(" ");
     screen.wait("files.jsonl · held");
     // Half of it: the comparison has figures that were not there at the begin.
@@ -104,7 +104,7 @@ fn what_is_odd_about_a_recording_is_told() {
     std::fs::write(&file, lines.join("\n") + "\n").unwrap();
     let args = ["replay", file.to_str().unwrap()];
     let mut screen = Screen::start(home.path(), &args, &[], (120, 40));
-    screen.wait("odd.jsonl: 1 events are missing before line 41 (and 1 more)");
+    screen.wait("odd.jsonl: 1 event is missing before line 41 (and 1 more)");
     leave(&mut screen);
 }
 

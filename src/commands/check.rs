@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::cli::RunArgs;
-use crate::engine::{Gravity, pool_reads};
+use crate::engine::{Gravity, POOLS_EVERY, pool_reads};
 use crate::event::Facts;
 use crate::method::Bound;
 use crate::session::clean;
@@ -156,8 +156,12 @@ pub(super) fn pools(bound: &Bound) -> String {
     for read in pool_reads(bound).unwrap_or_default() {
         let _ = writeln!(
             text,
-            "# while {} runs · how full {} is, every 5 s · on {}\n{}\n",
-            bound.method.name, read.pool, read.host, read.command
+            "# while {} runs · how full {} is, every {} s · on {}\n{}\n",
+            bound.method.name,
+            read.pool,
+            POOLS_EVERY.as_secs(),
+            read.host,
+            read.command
         );
     }
     text

@@ -30,7 +30,7 @@ use tokio::task::spawn_blocking;
 
 use crate::cli::{Cli, Command};
 use crate::config::{Config, ConfigError, Paths};
-use crate::event::Asker;
+use crate::event::{Asker, count};
 use crate::host::ssh;
 use crate::report::{Saved, Wanted, save};
 use crate::tui::{Change, Keymap, Message};
@@ -118,8 +118,9 @@ fn log_folders(paths: &Paths) -> Vec<PathBuf> {
 async fn save_log(recording: PathBuf, wanted: Wanted, folders: Vec<PathBuf>) -> Message {
     let saved = spawn_blocking(move || save(&recording, &wanted, &folders)).await;
     Message::Say(match saved {
-        Ok(Ok(Saved { path, lines: 1 })) => format!("Saved 1 line: {}", path.display()),
-        Ok(Ok(Saved { path, lines })) => format!("Saved {lines} lines: {}", path.display()),
+        Ok(Ok(Saved { path, lines })) => {
+            format!("Saved {}: {}", count(lines, "line"), path.display())
+        }
         Ok(Err(why)) => format!("Not saved: {why}"),
         Err(why) => format!("Not saved: {why}"),
     })

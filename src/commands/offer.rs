@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::engine::{Check, Confirmation, Gravity, Hosts, examine, own_id, placement, preview};
+use crate::engine::{
+    Check, Confirmation, Gravity, Hosts, POOLS_EVERY, examine, own_id, placement, pool_reads,
+    preview,
+};
 use crate::event::{Binding, Facts, Place, Placement};
 use crate::method::{
     Bound, Catalogue, HostInfo, Kind, Method, MethodError, Own, Pick, Request, Set, SubjectSpec,
@@ -257,12 +260,24 @@ impl Working<'_> {
             self.offer.subject = format!("{} ({mark})", self.offer.subject);
         }
         let lines = steps.into_iter().map(|step| PreviewLine {
-            phase: step.phase,
+            phase: Some(step.phase),
             name: step.name,
             command: step.command,
             destroys: step.destroys.map(|destroys| destroys.what),
         });
-        self.offer.preview = Arc::new(lines.collect());
+        let reads = pool_reads(bound).map_err(|why| why.to_string())?;
+        let reads = reads.into_iter().map(|read| PreviewLine {
+            phase: None,
+            name: format!("how full {} is", read.pool),
+            command: format!(
+                "# every {} s while it runs, on {}\n{}",
+                POOLS_EVERY.as_secs(),
+                read.host,
+                read.command
+            ),
+            destroys: None,
+        });
+        self.offer.preview = Arc::new(lines.chain(reads).collect());
         self.offer.placement = placement(bound).map(|placement| self.with_models(placement));
         self.found(bound, &check);
         match check.refusal() {

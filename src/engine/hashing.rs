@@ -324,8 +324,8 @@ pub(super) async fn compare(
         same,
         by: by.to_owned(),
         share: format!(
-            "whole: {} files, {}",
-            new.count,
+            "whole: {}, {}",
+            crate::event::count(new.count, "file"),
             crate::event::Bytes(new.bytes)
         ),
         differences,

@@ -54,7 +54,7 @@ pub use conduct::{Connected, Hosts, Missing, Sitting, session_id};
 pub use control::Control;
 pub use error::EngineError;
 pub use guard::Confirmation;
-pub use pools::{PoolRead, pool_reads};
+pub use pools::{POOLS_EVERY, PoolRead, pool_reads};
 pub use preflight::{Check, ExamineError, Finding, Gravity, RoomOn, examine};
 pub use preview::{own_id, placement, plan_of, preview};
 pub use recover::{Leftover, Recovery, Source, still_out};

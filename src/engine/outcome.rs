@@ -1,6 +1,6 @@
 //! What all runs of a session came to, in one sentence and an exit code.
 
-use crate::event::{End, EndState};
+use crate::event::{End, EndState, count_with};
 
 use super::ending::Ended;
 
@@ -97,8 +97,10 @@ impl Outcome {
         }
         match self.not_started {
             0 => {}
-            1 => says.push("1 run was not started".to_owned()),
-            many => says.push(format!("{many} runs were not started")),
+            runs => {
+                let runs = count_with(runs, "run", ("was", "were"));
+                says.push(format!("{runs} not started"));
+            }
         }
         let odd = i32::from(unproved || self.left);
         End {

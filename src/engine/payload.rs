@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
+use crate::event::count;
 use crate::host::hashing::hex;
 use crate::host::{Answer, Channel, Exit, Host, HostError, Said};
 
@@ -158,8 +159,9 @@ pub(super) fn tree(path: &str, size: u64, files: u64, openssl: bool, seed: [u8; 
     let files = files.max(1);
     let each = (size / files).max(1);
     let total = each * files;
+    let (what, bytes) = (count(files, "file"), count(each, "byte"));
     let script = format!(
-        r#"# {files} files of {each} bytes that do not compress, {by}
+        r#"# {what} of {bytes} that do not compress, {by}
 set -e
 d={path}
 if [ -e "$d" ] || [ -L "$d" ]; then echo "there is something at $d already" >&2; exit 1; fi
@@ -235,8 +237,9 @@ pub(super) fn change(
             String::new()
         },
     );
+    let (what, bytes) = (count(files, "file"), count(each, "byte"));
     let script = format!(
-        r#"# {written} of {files} files overwritten, {deleted} deleted, {created} created, {each} bytes each, {by}
+        r#"# {written} of {what} overwritten, {deleted} deleted, {created} created, {bytes} each, {by}
 set -e
 cd -- {path}/{FILES}
 {put}
@@ -251,7 +254,7 @@ i=0; while [ $i -lt {deleted} ]; do rm -- "$1"; shift; i=$((i+1)); done
 for f in new*; do if [ -e "$f" ] && [ "$(stat -c %s -- "$f")" != {each} ]; then echo "$f has not {each} bytes: is the disk full?" >&2; exit 1; fi; done
 n=$(ls | wc -l); if [ "$n" -ne {left} ]; then echo "$n files are left, not {left}" >&2; exit 1; fi
 sync
-echo "{written} overwritten, {deleted} deleted, {created} created, {each} bytes each""#,
+echo "{written} overwritten, {deleted} deleted, {created} created, {bytes} each""#,
         path = quote(path),
         by = by(openssl),
         source = source(openssl, &seed, &total.to_string()),

@@ -15,7 +15,7 @@ use super::shell::script;
 use super::teller::{About, Teller};
 
 /// Time between two readings.
-const EVERY: Duration = Duration::from_secs(5);
+pub const POOLS_EVERY: Duration = Duration::from_secs(5);
 /// How long one reading may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -283,7 +283,7 @@ impl Run<'_> {
                             Asks::Nothing => {}
                         }
                     }
-                    tokio::time::sleep(EVERY).await;
+                    tokio::time::sleep(POOLS_EVERY).await;
                 }
             });
         }

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant as Tick, MissedTickBehavior, interval, sleep_until};
 
-use crate::event::{Level, Nanos, ProgressKind, StepId, What};
+use crate::event::{Level, Nanos, ProgressKind, StepId, What, count};
 use crate::host::HostError;
 use crate::host::supervisor::{Ends, Launch, Link, Part, Side, Supervisor, Whole, pipe_script};
 use crate::progress::Finding;
@@ -344,8 +344,8 @@ impl<'a> Pump<'a> {
             ""
         };
         let text = format!(
-            "{bytes} bytes of the stream from {} were not taken by {host}, which reads no more; \
-             they are not counted{sum}",
+            "{} of the stream from {} not taken by {host}, which reads no more: not counted{sum}",
+            count(bytes, "byte"),
             self.host(at)
         );
         self.wanted.teller.note(Level::Warning, text, about);
@@ -413,18 +413,18 @@ impl<'a> Pump<'a> {
             return;
         }
         let text = format!(
-            "the stream's connection to {} was lost after {} bytes",
+            "the stream's connection to {} was lost after {}",
             self.host(at),
-            self.bytes.load(Ordering::Relaxed)
+            count(self.bytes.load(Ordering::Relaxed), "byte")
         );
         self.fail(Trouble::Between(text));
     }
 
     fn torn(&mut self, at: usize) {
         let text = format!(
-            "{}: the stream ended after {} bytes, and not as a whole",
+            "{}: the stream ended after {}, and not as a whole",
             self.host(at),
-            self.bytes.load(Ordering::Relaxed)
+            count(self.bytes.load(Ordering::Relaxed), "byte")
         );
         self.fail(Trouble::Between(text));
     }
@@ -437,9 +437,9 @@ impl<'a> Pump<'a> {
             return;
         }
         let text = format!(
-            "{} ended with status 0 after {} bytes, when the stream from {} had not ended",
+            "{} ended with status 0 after {}, when the stream from {} had not ended",
             self.host(before + 1),
-            self.bytes.load(Ordering::Relaxed),
+            count(self.bytes.load(Ordering::Relaxed), "byte"),
             self.host(before)
         );
         self.fail(Trouble::Between(text));

@@ -18,6 +18,7 @@ mod sink;
 mod steps;
 mod units;
 mod wire;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -43,6 +44,7 @@ pub use units::{Bytes, Clock, EndState, Nanos, Phase, Stamp};
 pub use wire::{
     FORMAT, FormatError, check_format, is_later, parse_later_line, parse_line, to_line,
 };
+pub use words::{count, count_with, noun};
 
 /// Labels of a sample or step: iteration, load, cache state.
 pub type Labels = BTreeMap<String, String>;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::reader::{ReadError, Reader};
+use crate::event::count_with;
 use crate::session::Session;
 
 /// What is odd about a recording that can be read all the same.
@@ -48,7 +49,8 @@ impl fmt::Display for Warning {
             Self::Cut { line } => write!(f, "line {line} is cut, and left out"),
             Self::NoEnd => f.write_str("the recording ends early: it has no end event"),
             Self::Missing { line, events } => {
-                write!(f, "{events} events are missing before line {line}")
+                let events = count_with(*events, "event", ("is", "are"));
+                write!(f, "{events} missing before line {line}")
             }
             Self::Disorder { line, seq } => {
                 write!(f, "line {line} is out of order: event {seq} came before")

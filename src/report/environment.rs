@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::event::Facts;
+use crate::event::{Facts, count};
 use crate::session::Session;
 
 use super::figures::trim;
@@ -92,7 +92,7 @@ pub(super) fn line(host: &Host) -> String {
         .cloned()
         .collect();
     if facts.cpus > 0 {
-        parts.push(format!("{} CPUs", facts.cpus));
+        parts.push(count(facts.cpus, "CPU"));
     }
     if facts.memory.0 > 0 {
         parts.push(format!("{} memory", facts.memory));

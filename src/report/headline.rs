@@ -5,7 +5,7 @@ mod came_out;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::event::{EndState, Phase};
+use crate::event::{EndState, Phase, count as counted};
 use crate::session::{Outcome, Row, Series};
 
 use super::comparison::Comparison;
@@ -287,8 +287,7 @@ fn ends(compared: &Comparison) -> Option<String> {
     .into_iter()
     .filter_map(|(end, word)| match count(end) {
         0 => None,
-        1 => Some(format!("1 run {word}")),
-        n => Some(format!("{n} runs {word}")),
+        n => Some(format!("{} {word}", counted(n, "run"))),
     })
     .collect();
     (!parts.is_empty()).then(|| format!("{}, out of the medians.", listed(&parts)))

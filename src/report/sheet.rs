@@ -2,7 +2,7 @@
 
 use chrono::SecondsFormat;
 
-use crate::event::{Level, Origin};
+use crate::event::{Level, Origin, count};
 use crate::session::{LeftState, Session, Verdict, clean, compare};
 
 use super::comparison::Comparison;
@@ -118,7 +118,7 @@ fn notes(session: &Session) -> Vec<String> {
         }
     }
     if more > 0 {
-        all.push(format!("and {more} more notes"));
+        all.push(format!("and {}", count(more, "more note")));
     }
     all
 }

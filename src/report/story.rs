@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use crate::event::count_with;
 use crate::session::{RunStage, RunView, Session, StepView, clean};
 
 use super::{Format, render};
@@ -78,7 +79,8 @@ fn step_of(text: &mut String, session: &Session, run_host: &str, step: &StepView
     }
     let dropped = session.log.dropped(&step.step);
     if dropped > 0 {
-        let _ = writeln!(text, "      … {dropped} lines are not kept");
+        let lines = count_with(dropped, "line", ("is", "are"));
+        let _ = writeln!(text, "      … {lines} not kept");
     }
     for at in 0..session.log.len(&step.step) {
         if let Some(line) = session.log.line(&step.step, at) {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{RunStage, Session};
+use crate::event::{count, count_with};
 
 impl Session {
     /// What is wrong with the recording as a whole, a sentence each: that it ends early, lacks
@@ -32,7 +33,8 @@ impl Session {
             ));
         }
         if self.notes_left_out > 0 {
-            all.push(format!("{} more notes are not shown", self.notes_left_out));
+            let notes = count_with(self.notes_left_out, "more note", ("is", "are"));
+            all.push(format!("{notes} not shown"));
         }
         all
     }
@@ -57,8 +59,5 @@ impl Session {
 }
 
 fn events(n: u64) -> String {
-    match n {
-        1 => "1 event".to_owned(),
-        n => format!("{n} events"),
-    }
+    count(n, "event")
 }

@@ -23,11 +23,20 @@ pub enum Forecast {
         range: (f64, f64),
         /// How many earlier runs it is made from.
         earlier: usize,
-        /// Names of the methods that have none.
-        without: Vec<String>,
+        /// Those without.
+        without: Without,
     },
-    /// No method has a history.
-    Nothing,
+    /// No method has a history of this; so many earlier runs had another subject or settings.
+    Nothing(usize),
+}
+
+/// Names of methods without a history.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Without {
+    /// Nobody ever ran them on these hosts.
+    never: Vec<String>,
+    /// They ran with another subject or other settings.
+    others: Vec<String>,
 }
 
 /// What the picked methods come to; absent where none is.
@@ -40,15 +49,19 @@ pub fn forecast(picking: &Picking) -> Option<Forecast> {
     if chosen.iter().any(|method| method.past == Past::Unread) {
         return Some(Forecast::Unread);
     }
-    let (mut earlier, mut without) = (0, Vec::new());
+    let (mut earlier, mut others, mut without) = (0, 0, Without::default());
     for method in &chosen {
         match &method.past {
             Past::Runs(runs) => earlier += runs.runs,
-            _ => without.push(method.name.clone()),
+            Past::Others(runs) => {
+                others += runs;
+                without.others.push(method.name.clone());
+            }
+            Past::Nothing | Past::Unread => without.never.push(method.name.clone()),
         }
     }
     if earlier == 0 {
-        return Some(Forecast::Nothing);
+        return Some(Forecast::Nothing(others));
     }
     let all = |seconds: fn(&Earlier) -> f64| length(picking, &chosen, seconds);
     Some(Forecast::Known {
@@ -86,7 +99,7 @@ impl Forecast {
     pub fn says(&self) -> String {
         match self {
             Self::Unread => "reading earlier recordings…".to_owned(),
-            Self::Nothing => "no history".to_owned(),
+            Self::Nothing(others) => nothing(*others),
             Self::Known {
                 median,
                 range,
@@ -98,11 +111,7 @@ impl Forecast {
                     about(*median, *range),
                     format::count(*earlier, "earlier run")
                 );
-                if without.is_empty() {
-                    time
-                } else {
-                    format!("{time}, and no history of {}", without.join(", "))
-                }
+                without.after(time)
             }
         }
     }
@@ -115,8 +124,40 @@ impl Forecast {
                 median, without, ..
             } if without.is_empty() => format!("about {}", format::rough(*median)),
             Self::Known { median, .. } => format!("at least {}", format::rough(*median)),
-            Self::Unread | Self::Nothing => self.says(),
+            // With which of them is told in the sentence.
+            Self::Nothing(1..) => "no history with these settings".to_owned(),
+            Self::Unread | Self::Nothing(0) => self.says(),
         }
+    }
+}
+
+impl Without {
+    fn is_empty(&self) -> bool {
+        self.never.is_empty() && self.others.is_empty()
+    }
+
+    /// What is missing, after what is known.
+    fn after(&self, mut says: String) -> String {
+        let all = [
+            (&self.never, "no history of"),
+            (&self.others, "none with this subject and these settings of"),
+        ];
+        for (names, what) in all {
+            if !names.is_empty() {
+                says = format!("{says}, and {what} {}", names.join(", "));
+            }
+        }
+        says
+    }
+}
+
+fn nothing(others: usize) -> String {
+    match others {
+        0 => "no history".to_owned(),
+        others => format!(
+            "no history with this subject and these settings ({} with others)",
+            format::count(others, "earlier run")
+        ),
     }
 }
 
@@ -125,11 +166,8 @@ impl Forecast {
 pub fn past(past: &Past) -> String {
     match past {
         Past::Unread => "reading earlier recordings…".to_owned(),
-        Past::Nothing => "no history".to_owned(),
-        Past::Others(runs) => format!(
-            "no history with this subject and these settings ({} with others)",
-            format::count(*runs, "earlier run")
-        ),
+        Past::Nothing => nothing(0),
+        Past::Others(runs) => nothing(*runs),
         Past::Runs(runs) => {
             let time = format!(
                 "a run takes about {} by {}",
@@ -197,7 +235,7 @@ mod tests {
     fn runs_of_one_host_follow_each_other_and_hosts_do_not_wait() {
         assert_eq!(forecast(&picking(&[])), None);
         let known = |median, range, earlier| {
-            let without = Vec::new();
+            let without = Without::default();
             Some(Forecast::Known {
                 median,
                 range,
@@ -216,7 +254,10 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said() {
         assert_eq!(says(&[(0, Past::Nothing)]), "no history");
-        assert_eq!(says(&[(0, Past::Others(2))]), "no history");
+        assert_eq!(
+            says(&[(0, Past::Others(2)), (3, Past::Others(1))]),
+            "no history with this subject and these settings (3 earlier runs with others)"
+        );
         assert_eq!(
             says(&[(0, Past::Unread), (3, runs(9.0))]),
             "reading earlier recordings…"
@@ -224,6 +265,11 @@ mod tests {
         let part = says(&[(0, Past::Nothing), (3, runs(60.0))]);
         assert!(
             part.ends_with("by 4 earlier runs, and no history of guest-snapshot"),
+            "{part}"
+        );
+        let part = says(&[(0, Past::Others(7)), (3, runs(60.0))]);
+        assert!(
+            part.ends_with(", and none with this subject and these settings of guest-snapshot"),
             "{part}"
         );
         assert!(past(&Past::Others(1)).contains("1 earlier run with others"));

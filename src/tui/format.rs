@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::event::{Bytes, Nanos};
+pub use crate::event::count;
+use crate::event::{Bytes, Nanos, noun};
 
 /// A count, its digits in threes.
 #[must_use]
@@ -180,14 +181,10 @@ pub fn value(value: f64, unit: &str, resolution: f64) -> String {
     }
 }
 
-/// So many of something: `1 row`, `3 rows`.
+/// The same of things: `1 line`, `3,000 lines`.
 #[must_use]
-pub fn count(n: usize, what: &str) -> String {
-    if n == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{n} {what}s")
-    }
+pub fn many_of(n: u64, what: &str) -> String {
+    format!("{} {}", many(n), noun(n, what))
 }
 
 /// What lies below a window of rows, for the foot of its frame; nothing where all is seen.

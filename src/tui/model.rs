@@ -177,7 +177,6 @@ impl Watching {
             figures: self.figures,
             one: self.one,
             log: LogView {
-                left: self.log.left,
                 wrap: self.log.wrap,
                 times: self.log.times,
                 ..LogView::default()
@@ -229,7 +228,7 @@ pub enum Figures {
 pub struct LogView {
     /// The first row that is shown, and of which run; the end is followed where there is none.
     pub top: Option<(RunId, At)>,
-    /// Cells of each line left of the pane. It outlives following.
+    /// Cells of each line left of the pane. It outlives following; another log begins at 0.
     pub left: usize,
     /// Whether long lines are wrapped.
     pub wrap: bool,
@@ -258,6 +257,8 @@ pub struct Alone {
     pub zoom: bool,
     /// Where the log stood.
     pub top: Option<(RunId, At)>,
+    /// Cells of each line that were left of the pane.
+    pub left: usize,
 }
 
 impl LogView {

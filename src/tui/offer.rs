@@ -89,11 +89,11 @@ pub struct MethodOffer {
     pub settings: Vec<SettingOffer>,
 }
 
-/// A step of a preview.
+/// A step of a preview, or what is run again and again beside the steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviewLine {
-    /// Its phase.
-    pub phase: Phase,
+    /// Its phase; none of what goes on beside all of them.
+    pub phase: Option<Phase>,
     /// Its name.
     pub name: String,
     /// The exact shell text, with `‹name›` for what is not known yet.

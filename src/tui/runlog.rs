@@ -9,7 +9,7 @@ mod rows;
 
 use std::ops::Range;
 
-use crate::event::{Nanos, Stream};
+use crate::event::{Nanos, Stream, count};
 use crate::session::{RunView, Session, StepView};
 
 use super::found::{Found, Hits, Lines};
@@ -361,7 +361,7 @@ pub(super) fn head(step: &StepView) -> String {
     let first = lines.next().unwrap_or_default();
     let more = lines.count();
     let tail = if more > 0 {
-        format!(" … ({more} more lines)")
+        format!(" … ({})", count(more, "more line"))
     } else {
         String::new()
     };

@@ -12,7 +12,7 @@ use super::keys::named;
 use super::route::Route;
 use super::secrets::Secrets;
 use super::text::plain;
-use crate::event::{Answer, Asker, Nobody, Question, QuestionKind, Secret};
+use crate::event::{Answer, Asker, Nobody, Question, QuestionKind, Secret, count};
 
 /// The most lines of a host's own text that a question shows.
 const LINES: usize = 12;
@@ -101,8 +101,9 @@ pub(super) fn password(route: &Route, wrong: bool, said: Option<String>, left: u
     let mut lines = wrongs(wrong);
     if left > 0 {
         lines.push(format!(
-            "Not offered, lest the host end the connection: {left} more keys. IdentityFile and \
-             IdentitiesOnly in the ssh configuration name the right one."
+            "Not offered, lest the host end the connection: {}. IdentityFile and IdentitiesOnly in \
+             the ssh configuration name the right one.",
+            count(left, "more key")
         ));
     }
     lines.extend(said.map(|said| format!("The host says: {said}")));

@@ -108,7 +108,7 @@ impl Told {
         }
         for (at, more) in more {
             if let Some(told) = self.rows.get_mut(at) {
-                told.notes.push(format!("and {more} more notes"));
+                told.notes.push(format!("and {}", crate::event::count(more, "more note")));
             }
         }
     }

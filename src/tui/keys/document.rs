@@ -32,7 +32,8 @@ A key is a character as it is typed (`x`, `X`, `+`), `Ctrl-` with a letter, `F1`
 `Esc`, `Tab`, `Shift-Tab`, `Backspace`, `Delete`, `Insert`, `Home`, `End`, `PgUp`, `PgDn`, `Up`, `Down`, `Left`,
 `Right`. The tables `entry`, `palette` and `always`, where most keys are text, change only where they are named, and
 take no characters. A name that is not known, a key that would do two things in one table, and a place without a key for
-`accept`, `back` or `quit` are errors, with their line.
+`accept` or `back` are errors, with their line. `quit = []` is none: `Ctrl-C`, in the table `always`, still leaves; without
+that one, it is.
 ";
 
 pub(super) fn page() -> String {

@@ -169,8 +169,8 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Lists, Action::Right, &[plain(KeyCode::Right), key('l')], "right", ""),
     bind(Context::Lists, Action::PageUp, &[plain(KeyCode::PageUp), ctrl('u')], "a page up", ""),
     bind(Context::Lists, Action::PageDown, &[plain(KeyCode::PageDown), ctrl('d')], "a page down", ""),
-    bind(Context::Lists, Action::Top, &[key('g'), plain(KeyCode::Home)], "to the first", ""),
-    bind(Context::Lists, Action::Bottom, &[key('G'), plain(KeyCode::End)], "to the last; in a log: follow it", ""),
+    bind(Context::Lists, Action::Top, &[key('g'), plain(KeyCode::Home)], "to the first row; in a log: to its first line", ""),
+    bind(Context::Lists, Action::Bottom, &[key('G'), plain(KeyCode::End)], "to the last row; in a log: to its last line, and follow it", ""),
 
     bind(Context::Everywhere, Action::Help, &[key('?'), plain(KeyCode::F(1))], "this help", "help"),
     bind(Context::Everywhere, Action::NextTheme, &[key('T')], "the next theme", ""),

@@ -187,8 +187,13 @@ fn nobody_is_locked_in() {
         let why = wrong(Some(context), action, &[]);
         assert!(why.contains("expected"), "{context} {action}: {why}");
     }
-    // Ctrl-C is still there.
-    Keymap::new(&[change(1, Some("everywhere"), "quit", &[])]).unwrap();
+    // Who does not want to leave by chance has Ctrl-C still, and nothing promises another key.
+    for context in [Some("everywhere"), None] {
+        let map = Keymap::new(&[change(1, context, "quit", &[])]).unwrap();
+        let contexts = [Context::Everywhere, Context::Always];
+        assert_eq!(map.name(&contexts, Action::Quit), "");
+        assert_eq!(map.any(Action::Quit), "Ctrl-C");
+    }
 }
 
 #[test]

@@ -372,3 +372,30 @@ proptest! {
         prop_assert_eq!(all.find(at, true, found).is_none(), hits.is_empty());
     }
 }
+
+#[test]
+fn another_log_begins_at_its_first_column_and_following_one_keeps_its_own() {
+    let (tale, mut model, _) = restoring(40);
+    let session = &tale.session;
+    let left = |model: &Model| model.watching.log.left;
+    press(&mut model, session, "l");
+    let moved = left(&model);
+    assert!(moved > 0);
+    press(&mut model, session, "kf");
+    assert_eq!(left(&model), moved, "it is the same log");
+    // Alone it begins anew, and what was there before is as it was.
+    press(&mut model, session, "<enter>");
+    assert_eq!(left(&model), 0);
+    press(&mut model, session, "l<esc>");
+    assert_eq!(left(&model), moved);
+    model.watching.pane = Pane::Steps;
+    press(&mut model, session, "k");
+    assert_eq!(left(&model), 0, "another step");
+    model.watching.pane = Pane::Log;
+    press(&mut model, session, "l[");
+    assert_eq!(left(&model), 0, "another run");
+    press(&mut model, session, "l");
+    press(&mut model, session, "f");
+    assert_eq!(left(&model), 0, "the run that goes on");
+    assert_eq!(model.watching.afresh().log.left, 0, "another session");
+}

@@ -9,6 +9,7 @@ mod figures;
 mod fixture;
 mod freeze_keys;
 mod hosts_keys;
+mod list_keys;
 mod log_alone_keys;
 mod log_keys;
 mod mouse_keys;

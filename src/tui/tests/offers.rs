@@ -12,7 +12,7 @@ use super::super::offer::*;
 
 fn line(phase: Phase, name: &str, command: &str, destroys: Option<&str>) -> PreviewLine {
     PreviewLine {
-        phase,
+        phase: Some(phase),
         name: name.into(),
         command: command.into(),
         destroys: destroys.map(Into::into),

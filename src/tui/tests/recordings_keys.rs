@@ -214,3 +214,22 @@ fn a_folder_that_cannot_be_read_is_said() {
     assert!(shown(&model).contains("permission denied"));
     assert!(press(&mut model, &session, "<enter>d/x<enter>").is_empty());
 }
+
+#[test]
+fn what_only_tells_that_deleting_failed_has_one_way_out() {
+    let mut model = listed();
+    let session = Session::default();
+    press(&mut model, &session, "d");
+    let bar = |model: &Model| {
+        let all = text(&draw(model, &session, (80, 24), "mono"));
+        all.lines().last().unwrap().trim_end().to_owned()
+    };
+    model.size = (80, 24);
+    assert_eq!(bar(&model), " Enter take   Right choose   Esc cancel");
+    press(&mut model, &session, "<esc>");
+    let why = "a.jsonl: it is being written".to_owned();
+    update(&mut model, &session, Message::Trouble(why));
+    assert_eq!(bar(&model), " Enter close");
+    press(&mut model, &session, "<enter>");
+    assert!(model.layers.is_empty());
+}

@@ -184,13 +184,13 @@ fn whole(model: &Model, session: &Session, run: &RunView, at: At) -> Taken {
     let all = session.log.dropped(&step.step) + kept as u64;
     let name = text::clean(&step.planned.name);
     let what = if lines.len() as u64 == all {
-        format!("all {} lines of {name}", format::many(all))
+        format!("all {} of {name}", format::many_of(all, "line"))
     } else {
         let key = model.keys.name(&[Context::Log], Action::Save);
         format!(
-            "the last {} of {} lines of {name} ({key} saves all)",
+            "the last {} of {} of {name} ({key} saves all)",
             format::many(lines.len() as u64),
-            format::many(all)
+            format::many_of(all, "line")
         )
     };
     if lines.is_empty() {

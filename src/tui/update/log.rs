@@ -264,8 +264,10 @@ pub(super) fn open(model: &mut Model, run: RunId, step: usize, stays: bool) {
         pane: watching.pane,
         zoom: watching.zoom,
         top: watching.log.top.clone(),
+        left: watching.log.left,
     });
     if !stays {
+        watching.log.left = 0;
         watching.log.top = None;
         watching.log.hit = None;
     }
@@ -301,6 +303,7 @@ pub(super) fn close(model: &mut Model) -> bool {
     watching.pane = alone.pane;
     watching.zoom = alone.zoom;
     watching.log.top = alone.top;
+    watching.log.left = alone.left;
     watching.log.hit = None;
     true
 }
@@ -338,6 +341,7 @@ pub(super) fn other_run(model: &mut Model, session: &Session, forward: bool) {
         alone.run = run;
         alone.step = step;
     }
+    model.watching.log.left = 0;
     follow(model);
 }
 

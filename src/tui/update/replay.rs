@@ -85,8 +85,11 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
         }
         Action::Cut => {
             replay.cut = !replay.cut;
+            let is_all_known = replay.read.is_none();
             model.say = Some(
-                if replay.cut {
+                if is_all_known && replay.idle.is_empty() {
+                    "There is no time in this recording in which nothing happened."
+                } else if replay.cut {
                     "Times in which nothing happened are passed over in 2 seconds; the clock says so."
                 } else {
                     "Times in which nothing happened are shown as long as they were."

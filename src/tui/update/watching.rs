@@ -225,8 +225,10 @@ pub(super) fn follow(model: &mut Model) {
         log::follow(model);
         return;
     }
-    model.watching.run = None;
-    model.watching.step = None;
+    let watching = &mut model.watching;
+    if watching.run.take().is_some() | watching.step.take().is_some() {
+        watching.log.left = 0;
+    }
     log::follow(model);
 }
 
@@ -279,6 +281,7 @@ pub(super) fn look_at(model: &mut Model, session: &Session, to: usize) {
         .and_then(|host| lanes::of_host(session, host))
         .is_some_and(|followed| followed.run == run.run && followed.state != RunStage::Queued);
     follow(model);
+    model.watching.log.left = 0;
     model.watching.host = host.map(ToOwned::to_owned);
     model.watching.run = (!is_followed).then(|| run.run.clone());
 }
@@ -336,6 +339,7 @@ fn steps(model: &mut Model, session: &Session, page: usize, action: Action) {
 /// Puts the cursor on a step; the log goes along.
 pub(super) fn choose(model: &mut Model, id: RunId, to: usize) {
     model.watching.step = Some(to);
+    model.watching.log.left = 0;
     model.watching.log.hit = None;
     model.watching.log.top = Some((
         id.clone(),

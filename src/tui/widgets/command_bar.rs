@@ -110,6 +110,7 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
         let is_here = match (bound.bind.context, bound.bind.action) {
             (_, Action::Recordings) => has_recordings(ui),
             (Context::Watching, Action::Back) => fills_the_screen(ui),
+            (Context::Dialog, Action::Right | Action::Back) => only_choice(ui).is_none(),
             _ => true,
         };
         if !is_here {
@@ -178,6 +179,17 @@ fn has_recordings(ui: Ui<'_>) -> bool {
     ui.model.layers.is_empty() && !goes_on
 }
 
+/// What a dialog offers that only tells something.
+fn only_choice<'a>(ui: Ui<'a>) -> Option<&'a str> {
+    match ui.model.layers.last() {
+        Some(Layer::Dialog(dialog)) => match dialog.choices.as_slice() {
+            [(choice, _)] => Some(choice),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// What the bar calls a key: pausing and going on are one key.
 fn label(ui: Ui<'_>, bound: &Bound) -> String {
     let replay = ui.model.replay.as_ref();
@@ -192,6 +204,9 @@ fn label(ui: Ui<'_>, bound: &Bound) -> String {
                 && !ui.model.recordings.filter.is_empty() =>
         {
             "all"
+        }
+        Action::Accept if bound.bind.context == Context::Dialog => {
+            only_choice(ui).unwrap_or(bound.bind.bar)
         }
         _ => bound.bind.bar,
     }

@@ -79,7 +79,10 @@ fn command(ui: Ui<'_>, area: Rect, head: Rect, buffer: &mut Buffer, step: Option
         .collect();
     if hidden > 0 {
         let mut line = Row::new(ui, width);
-        let says = format!("  … {} more rows: copy or save it", hidden + 1);
+        let says = format!(
+            "  … {}: copy or save it",
+            format::count(hidden + 1, "more row")
+        );
         line.text(&says, Role::Muted);
         lines.pop();
         lines.push(line.line());
@@ -162,12 +165,8 @@ fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At, is_pinned: bo
     parts.join(" · ")
 }
 
-/// `1 line`, `3,000 lines`.
 fn lines_of(n: u64) -> String {
-    match n {
-        1 => "1 line".to_owned(),
-        n => format!("{} lines", format::many(n)),
-    }
+    format::many_of(n, "line")
 }
 
 /// How long ago the last line came, while more may come.

@@ -33,7 +33,7 @@ pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
         (6, replay.name.clone()),
         (0, pace),
     ];
-    if replay.cut && replay.passing.is_none() {
+    if replay.cut && replay.passing.is_none() && !replay.idle.is_empty() {
         parts.push((5, "idle cut".to_owned()));
     }
     if replay.looping {

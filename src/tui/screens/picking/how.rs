@@ -108,7 +108,7 @@ fn size(ui: Ui<'_>) -> String {
     hosts.dedup();
     let on = match hosts.len() {
         1 => String::new(),
-        n => format!(" on {n} hosts"),
+        n => format!(" on {}", format::count(n, "host")),
     };
     let methods = format::count(chosen.len(), "method");
     let runs = format::count(chosen.len() * picking.reps.0 as usize, "run");
@@ -129,7 +129,10 @@ fn short(ui: Ui<'_>) -> String {
     let size = size(ui);
     match forecast(picking) {
         Some(known) => format!("{size}, {}", known.short()),
-        None => format!("{size} · {} repetitions, {}", picking.reps.0, picking.order),
+        None => {
+            let reps = format::count(picking.reps.0, "repetition");
+            format!("{size} · {reps}, {}", picking.order)
+        }
     }
 }
 

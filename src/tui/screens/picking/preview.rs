@@ -155,7 +155,8 @@ fn command_lines(ui: Ui<'_>, line: &PreviewLine, is_new: bool, width: usize) -> 
     let front = name + 11;
     let room = width.saturating_sub(front).max(1);
     let phase = if is_new {
-        line.phase.to_string()
+        line.phase
+            .map_or("beside".to_owned(), |phase| phase.to_string())
     } else {
         String::new()
     };

@@ -236,7 +236,8 @@ fn several(all: &[f64]) -> String {
     }
     let low = all.iter().copied().fold(f64::INFINITY, f64::min);
     let high = all.iter().copied().fold(0.0, f64::max);
-    format!("{} to {} ({} runs)", time(&low), time(&high), all.len())
+    let runs = format::count(all.len(), "run");
+    format!("{} to {} ({runs})", time(&low), time(&high))
 }
 
 /// How a time was made, in words.
