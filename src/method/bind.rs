@@ -8,7 +8,9 @@ use minijinja::value::Serde;
 
 use super::setting::effective;
 use super::template::{Templates, unknown_value};
-use super::{Catalogue, HostInfo, Method, MethodError, Own, Pick, Request, SettingValue, Step};
+use super::{
+    Catalogue, HostInfo, Method, MethodError, Own, Pick, PoolDef, Request, SettingValue, Step,
+};
 use crate::event::{Binding, BindingId, Labels, Subject};
 
 /// A method, ready to run but for what only a run knows.
@@ -421,6 +423,12 @@ impl Bound {
         Value::from(self.base(names))
     }
 
+    /// All that a pool's templates may use.
+    #[must_use]
+    pub fn pool_context(&self, names: &RunNames, pool: &PoolDef) -> Value {
+        Value::from(self.within(self.base(names), &pool.with))
+    }
+
     /// All that a step's templates may use.
     #[must_use]
     pub fn context(
@@ -439,8 +447,17 @@ impl Bound {
         if let Some((name, value)) = item {
             all.insert(name.clone(), value.clone());
         }
+        Value::from(self.within(all, &step.with))
+    }
+
+    /// The same within a fragment.
+    fn within(
+        &self,
+        mut all: BTreeMap<String, Value>,
+        with: &BTreeMap<String, String>,
+    ) -> BTreeMap<String, Value> {
         let outer = Value::from(all.clone());
-        for (name, source) in &step.with {
+        for (name, source) in with {
             // Checked when the file was loaded; what cannot be filled in yet is marked.
             let value = self
                 .templates
@@ -448,7 +465,7 @@ impl Bound {
                 .map_or_else(|_| unknown_value(name), Value::from);
             all.insert(name.clone(), value);
         }
-        Value::from(all)
+        all
     }
 }
 

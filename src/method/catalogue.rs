@@ -27,7 +27,9 @@ const BUILT_IN: &[(&str, &str)] = files![
 ];
 
 const FRAGMENTS: &[(&str, &str)] = files![
+    "fragments/btrfs-fill",
     "fragments/btrfs-pool",
+    "fragments/sandbox-fill",
     "fragments/tree",
     "fragments/tree-proved",
     "fragments/zfs-many",

@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::action::{Action, HashDef, PayloadDef, SpaceDef, WaitDef};
 use super::pipe::Member;
-use super::pool::PoolDef;
+use super::pool::{PoolDef, PoolEntry};
 use super::setting::Setting;
 use crate::event::{Clock, LeaveKind, Phase};
 
@@ -339,7 +339,7 @@ pub(super) struct MethodDef {
     #[serde(default)]
     pub figure: Vec<Spanned<FigureDef>>,
     #[serde(default)]
-    pub pool: Vec<Spanned<PoolDef>>,
+    pub pool: Vec<Spanned<PoolEntry>>,
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
     pub room: Option<String>,
