@@ -23,6 +23,7 @@ const BUILT_IN: &[(&str, &str)] = files![
     "btrfs-experiment",
     "zfs-snapshot",
     "zfs-send",
+    "zfs-replicate",
     "zfs-experiment",
 ];
 
@@ -32,6 +33,7 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/sandbox-fill",
     "fragments/tree",
     "fragments/tree-proved",
+    "fragments/zfs-fill",
     "fragments/zfs-many",
     "fragments/zfs-pool",
     "fragments/zfs-ready",
