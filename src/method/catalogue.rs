@@ -21,10 +21,17 @@ const BUILT_IN: &[(&str, &str)] = files![
     "btrfs-snapshot",
     "btrfs-send",
     "btrfs-experiment",
+    "lvm-thin-snapshot",
+    "lvm-thin-experiment",
 ];
 
 const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/btrfs-pool",
+    "fragments/lvm-thin-pool",
+    "fragments/lvm-thin-named",
+    "fragments/lvm-thin-proved",
+    "fragments/lvm-thin-rollback",
+    "fragments/lvm-thin-used",
     "fragments/tree",
     "fragments/tree-proved"
 ];

@@ -122,6 +122,7 @@ fn fill(
         }
         names(&mut def, &using.with);
         def.with.clone_from(&using.with);
+        def.phase = def.phase.or(using.phase);
         def.on = def.on.or_else(|| using.on.clone());
         def.series = def.series.or_else(|| using.series.clone());
         def.when = match (&using.when, def.when) {

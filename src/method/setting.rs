@@ -92,6 +92,7 @@ impl Kind {
                 Ok(SettingValue::Text(text.to_owned()))
             }
             Self::Choice(all) => Err(format!("expected one of {}, not {text:?}", all.join(", "))),
+            Self::List if text.trim().is_empty() => Ok(SettingValue::List(Vec::new())),
             Self::List => text
                 .split(',')
                 .map(|item| number(item.trim()))
@@ -250,6 +251,7 @@ mod tests {
             (Kind::Number, "2.5"),
             (Kind::Flag, "true"),
             (Kind::List, "1,10,100"),
+            (Kind::List, ""),
         ] {
             let value = kind.parse(text).unwrap();
             assert_eq!(kind.parse(&value.to_string()).unwrap(), value, "{text}");

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    Reader, btrfs, curl, dd, fio, lftp, plain, pv, qmrestore, rsync, scp, tar, vmkfstools, vzdump,
+    Reader, btrfs, curl, dd, fio, lftp, lvm, plain, pv, qmrestore, rsync, scp, tar, vmkfstools, vzdump,
     zfs_send, zstd,
 };
 
@@ -21,7 +21,7 @@ fn make<R: Reader + Default + 'static>() -> Box<dyn Reader> {
 }
 
 /// In alphabetical order.
-static ENTRIES: [Entry; 15] = [
+static ENTRIES: [Entry; 16] = [
     Entry {
         name: "btrfs",
         make: make::<btrfs::Btrfs>,
@@ -62,6 +62,13 @@ static ENTRIES: [Entry; 15] = [
         make: make::<lftp::Lftp>,
         gives: &[],
         figures: &["bytes", "copy", "rate"],
+        marks: &[],
+    },
+    Entry {
+        name: "lvm",
+        make: make::<lvm::Lvm>,
+        gives: &[],
+        figures: &[],
         marks: &[],
     },
     Entry {
