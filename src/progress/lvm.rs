@@ -136,9 +136,7 @@ mod tests {
         );
         assert_eq!(
             causes(&found),
-            [
-                "Cannot create new thin volume, free space in thin pool big/thin reached threshold."
-            ]
+            ["Cannot create new thin volume, free space in thin pool big/thin reached threshold."]
         );
     }
 

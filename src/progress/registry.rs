@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Reader, btrfs, curl, dd, fio, lftp, lvm, plain, pv, qmrestore, rsync, scp, tar, vmkfstools, vzdump,
-    zfs_send, zstd,
+    Reader, btrfs, curl, dd, fio, lftp, lvm, plain, pv, qmrestore, rsync, scp, tar, vmkfstools,
+    vzdump, zfs_send, zstd,
 };
 
 /// A reader, with the names of what it may find.

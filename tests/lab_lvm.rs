@@ -1,0 +1,344 @@
+//! LVM-thin in the lab's machine: laws that hold whatever the machine, not bytes.
+#![cfg(test)]
+
+#[path = "support/events.rs"]
+mod events;
+#[path = "support/going.rs"]
+mod going;
+#[path = "support/missing.rs"]
+mod missing;
+#[path = "support/vm.rs"]
+mod vm;
+#[path = "support/world.rs"]
+mod world;
+
+use events::Recording;
+use going::{Going, wait_until};
+use rustix::process::Signal;
+use vm::Vm;
+use world::{Ended, World};
+
+const KIB: f64 = 1024.0;
+/// 24 files of 256 KiB, of which a change set overwrites 3, deletes 1 and creates 1.
+const SMALL: [&str; 4] = ["--set", "size=6MiB", "--set", "files=24"];
+const SNAPSHOT: [&str; 2] = ["--method", "lvm-thin-snapshot"];
+
+/// A machine with a sandbox in it, and what is there before anything has run.
+struct Lab {
+    world: World,
+    vm: Vm,
+    before: String,
+}
+
+impl Lab {
+    fn new() -> Option<Self> {
+        let world = World::new();
+        let vm = Vm::start(&world, "lab")?;
+        vm.sh("mkdir -p /root/box");
+        let mut lab = Self {
+            world,
+            vm,
+            before: String::new(),
+        };
+        lab.before = lab.there();
+        Some(lab)
+    }
+
+    /// All that a run could leave, and what LVM would keep of it.
+    fn there(&self) -> String {
+        let kept = "find /etc/lvm /run/lvm/vgs_online 2>/dev/null | sort; lvs --noheadings -o lv_full_name,lv_attr";
+        self.vm.there() + &self.vm.sh(kept)
+    }
+
+    fn assert_nothing_left(&self) {
+        assert_eq!(self.there(), self.before);
+    }
+
+    fn arguments<'a>(&'a self, record: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        [
+            "run",
+            "--host",
+            "lab",
+            "--sandbox",
+            "/root/box",
+            "--record",
+            record,
+        ]
+        .iter()
+        .chain(&SMALL)
+        .chain(more)
+        .copied()
+        .collect()
+    }
+
+    fn run(&self, record: &str, more: &[&str]) -> (Ended, Recording) {
+        let ended = self.world.run(&self.arguments(record, more));
+        (ended, Recording::read(&self.world.path(record)))
+    }
+
+    /// Takes away what is left, from the journal on the host alone.
+    fn recover(&self) {
+        wait_until("it is recovered", || {
+            let done = self.world.run(&["recover", "--host", "lab", "--remove"]);
+            assert!(
+                done.code == 0 || done.out.contains("goes on"),
+                "{}\n{}",
+                done.out,
+                done.err
+            );
+            done.code == 0
+        });
+        let again = self.world.run(&["recover", "--host", "lab", "--remove"]);
+        assert_eq!(again.out, "lab: nothing is left\n");
+        self.assert_nothing_left();
+    }
+}
+
+fn values(recording: &Recording, name: &str) -> Vec<f64> {
+    let samples = recording
+        .of("sample")
+        .filter(|sample| sample["name"] == name);
+    samples
+        .map(|sample| sample["value"].as_f64().unwrap())
+        .collect()
+}
+
+fn assert_all_undone(recording: &Recording) {
+    let leaves = recording.leaves();
+    assert!(!leaves.is_empty());
+    for (name, state, _) in &leaves {
+        assert_eq!(state, "undone", "{name}");
+    }
+}
+
+#[test]
+fn both_methods_three_times_are_verified_obey_their_laws_and_leave_nothing() {
+    let Some(lab) = Lab::new() else { return };
+    let mut arguments = SNAPSHOT.to_vec();
+    arguments.extend([
+        "--method",
+        "lvm-thin-experiment",
+        "--reps",
+        "3",
+        "--format",
+        "json",
+    ]);
+    for set in [
+        "load_size=4MiB",
+        "load_seconds=4",
+        "load_before=0.5",
+        "load_pause=0.2",
+    ] {
+        arguments.extend(["--set", set]);
+    }
+    let (run, recording) = lab.run("r.jsonl", &arguments);
+    run.assert_good();
+    let report = run.json();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert_eq!(
+            row["states"],
+            serde_json::json!(["ok", "ok", "ok"]),
+            "{row}"
+        );
+        assert_eq!(row["verified"]["matched"], 3);
+        assert_eq!(row["verified"]["of"], 3);
+    }
+    for (name, count) in [
+        ("snapshot", 3),
+        ("rollback", 6),
+        ("delete the snapshot", 3),
+        ("space back", 6),
+        ("snapshot, idle", 9),
+        ("delete, idle", 9),
+        ("snapshot, under load", 9),
+        ("delete, after the load", 9),
+        ("bandwidth", 3),
+        ("latency p99", 3),
+    ] {
+        let all = values(&recording, name);
+        assert_eq!(all.len(), count, "{name}");
+        assert!(all.iter().all(|value| *value > 0.0), "{name}: {all:?}");
+    }
+    // Four files of 256 KiB were overwritten or deleted: held are these, and some metadata.
+    for name in ["held by the snapshot", "held by the first snapshot"] {
+        let all = values(&recording, name);
+        assert_eq!(all.len(), 3, "{name}");
+        let fits =
+            |held: &f64| (768.0 * KIB..6144.0 * KIB).contains(held) && held % (64.0 * KIB) == 0.0;
+        assert!(all.iter().all(fits), "{name}: {all:?}");
+    }
+    // What replaces a file nobody holds takes its room; what is rolled back gives it back.
+    for name in ["change set without a snapshot", "still held after"] {
+        let all = values(&recording, name);
+        assert!(
+            all.iter().all(|value| value.abs() < 768.0 * KIB),
+            "{name}: {all:?}"
+        );
+    }
+    let proofs: Vec<_> = recording.of("proof").collect();
+    assert_eq!(proofs.len(), 12);
+    assert!(proofs.iter().all(|proof| proof["verdict"] == true));
+    // LVM's own warnings are in the log, and are no warnings of a run.
+    assert_eq!(
+        recording
+            .of("note")
+            .filter(|note| note["level"] == "warning"
+                && note["text"].as_str().unwrap().contains("thin"))
+            .count(),
+        0
+    );
+    assert!(
+        recording
+            .of("pool")
+            .any(|pool| pool["pool"] == "thin pool" && pool["metadata"].is_object())
+    );
+    assert_all_undone(&recording);
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn merged_stopped_killed_cut_off_full_or_in_the_way_it_leaves_nothing() {
+    let Some(lab) = Lab::new() else { return };
+
+    let mut merge = SNAPSHOT.to_vec();
+    merge.extend(["--reps", "1", "--set", "rollback=merge", "--set", "fs=xfs"]);
+    let (run, recording) = lab.run("merge.jsonl", &merge);
+    run.assert_good();
+    let sample = recording
+        .of("sample")
+        .find(|sample| sample["name"] == "rollback");
+    assert_eq!(sample.unwrap()["series"], "snapshot, merge");
+    assert_all_undone(&recording);
+    lab.assert_nothing_left();
+
+    // A pool that is full while the change set runs: what it made goes, and why is said.
+    let text = include_str!("../methods/lvm-thin-snapshot.toml");
+    let small = text.replace(
+        "pool = \"{{ size * 2 + 536870912 }}\"",
+        "pool = \"33554432\"",
+    );
+    assert_ne!(text, small);
+    lab.world.method("full-pool", &small);
+    let (run, recording) = lab.run(
+        "full.jsonl",
+        &[
+            "--method",
+            "full-pool",
+            "--reps",
+            "2",
+            "--set",
+            "size=12MiB",
+        ],
+    );
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(
+        run.err.contains("thin pool on lab is") && run.err.contains("% full"),
+        "{}",
+        run.err
+    );
+    assert_eq!(recording.ends(), ["failed"], "the session stops there");
+    assert_all_undone(&recording);
+    lab.assert_nothing_left();
+
+    // A group of that name is somebody's: it is neither used nor touched.
+    lab.vm
+        .sh("vgcreate -q taken /dev/vdb && lvcreate -q -n theirs -l 4 taken");
+    let theirs = lab.there();
+    let fragment = include_str!("../methods/fragments/lvm-thin-pool.toml");
+    let folder = lab.world.path("home/.config/comeback/methods/fragments");
+    std::fs::create_dir_all(&folder).unwrap();
+    let taken = fragment.replace("{{ id|replace('-', '_') }}", "taken");
+    std::fs::write(folder.join("lvm-thin-pool.toml"), taken).unwrap();
+    let mut once = SNAPSHOT.to_vec();
+    once.extend(["--reps", "1"]);
+    let (run, recording) = lab.run("taken.jsonl", &once);
+    assert_eq!(run.code, 4, "{}", run.err);
+    assert!(run.err.contains("taken is there already"), "{}", run.err);
+    assert_all_undone(&recording);
+    assert_eq!(lab.there(), theirs);
+    std::fs::remove_dir_all(&folder).unwrap();
+    lab.vm
+        .sh("vgremove -q -y -f taken && pvremove -q /dev/vdb && rm -f /etc/lvm/*/taken*");
+    lab.assert_nothing_left();
+
+    // Stopped by the operator: all of it is undone before it ends.
+    let start = |record: &str| Going::start(lab.world.command(&lab.arguments(record, &once)));
+    let mut going = start("stop.jsonl");
+    going.until_started("change set");
+    going.signal(Signal::INT);
+    assert_eq!(going.wait().code, 130);
+    lab.assert_nothing_left();
+
+    // Killed: the journal on the host knows.
+    let mut going = start("kill.jsonl");
+    going.until_started("rollback");
+    going.signal(Signal::KILL);
+    going.wait();
+    lab.recover();
+
+    // And when the power fails: loop device, group and mounts are gone, the file is not.
+    let mut going = start("power.jsonl");
+    going.until_started("s1 proved");
+    going.signal(Signal::KILL);
+    going.wait();
+    lab.vm.reset();
+    lab.recover();
+}
+
+#[test]
+fn a_named_volume_is_only_read_and_a_marked_one_comes_back_in_its_place() {
+    let Some(lab) = Lab::new() else { return };
+    lab.vm.sh("vgcreate -q data /dev/vdb && lvcreate -q -y -L 512M -V 200M -T data/thin -n web 2>/dev/null && \
+         mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/data/web && mkdir -p /srv/web && mount /dev/data/web /srv/web && \
+         mkdir /srv/web/a && dd if=/dev/urandom of=/srv/web/a/b bs=1M count=3 2>/dev/null && sync");
+    let uuid = || lab.vm.sh("lvs --noheadings -o lv_uuid data/web");
+    let (theirs, was) = (lab.there(), uuid());
+    let named = |more: &[&'static str]| {
+        let mut all = SNAPSHOT.to_vec();
+        all.extend(["--reps", "1", "--subject", "lv:data/web"]);
+        all.extend(more);
+        all
+    };
+
+    // While it is in use: beside it, by its files and by its bytes.
+    let (run, recording) = lab.run("tree.jsonl", &named(&[]));
+    run.assert_good();
+    assert_eq!(values(&recording, "snapshot of the volume").len(), 1);
+    assert!(values(&recording, "rollback").is_empty());
+    let (run, _) = lab.run(
+        "device.jsonl",
+        &named(&["--set", "content=device", "--format", "json"]),
+    );
+    run.assert_good();
+    assert_eq!(run.json()["rows"][0]["series"], "snapshot, device");
+    assert_eq!(lab.there(), theirs);
+
+    // In its place: not without the mark, not without its name, not while it is in use.
+    let same = ["--set", "place=same"];
+    let destroy = ["--set", "place=same", "--destroy", "lv:data/web=web"];
+    let (run, _) = lab.run("plain.jsonl", &named(&destroy));
+    assert_eq!(run.code, 4, "{}", run.err);
+    lab.vm.sh("lvchange -q --addtag comeback data/web");
+    let (run, _) = lab.run("unnamed.jsonl", &named(&same));
+    assert_eq!(run.code, 4, "{}", run.err);
+    assert!(run.err.contains("--destroy lv:data/web="), "{}", run.err);
+    let (run, _) = lab.run("busy.jsonl", &named(&destroy));
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(run.err.contains("data/web is in use"), "{}", run.err);
+    assert_eq!((lab.there(), uuid()), (theirs, was.clone()));
+
+    lab.vm.sh("umount /srv/web");
+    let before = lab.there();
+    let (run, recording) = lab.run("same.jsonl", &named(&destroy));
+    run.assert_good();
+    assert_eq!(values(&recording, "rollback of the volume").len(), 1);
+    assert_ne!(uuid(), was, "it was created again");
+    assert_eq!(lab.there(), before);
+    assert_eq!(
+        lab.vm.sh("lvs --noheadings -o lv_tags data/web").trim(),
+        "comeback"
+    );
+    lab.vm.sh("mount /dev/data/web /srv/web && test $(stat -c %s /srv/web/a/b) = 3145728 && umount /srv/web");
+}
