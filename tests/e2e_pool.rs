@@ -195,3 +195,40 @@ fn a_dry_run_shows_how_pools_are_read() {
         run.out
     );
 }
+
+#[test]
+fn methods_share_pools_and_each_says_how_full_its_own_may_be() {
+    let world = World::new();
+    let folder = world.path("home/.config/comeback/methods/fragments");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(
+        folder.join("lab-fill.toml"),
+        r#"
+params = ["where"]
+
+[[pool]]
+name  = "pool {{ where }}"
+read  = "cat -- {{ box }}/{{ where }} 2>/dev/null || :"
+limit = 99
+"#,
+    )
+    .unwrap();
+    let shared = r#"
+[[pool]]
+use   = "lab-fill"
+with  = { where = "fill" }
+limit = 95
+"#;
+    let filling = fill("fill it", "protect", "95 100", "sleep 300");
+    world.method("shared", &[HEAD, &filling, COPY, BESIDE, shared].concat());
+    let (run, recording) = world.session("r.jsonl", &["--method", "shared", "--reps", "1"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(
+        run.err
+            .contains("pool fill on local is 95.0 % full, and 95 %"),
+        "{}",
+        run.err
+    );
+    assert_eq!(recording.of("pool").last().unwrap()["pool"], "pool fill");
+    world.assert_empty();
+}

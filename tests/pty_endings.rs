@@ -58,6 +58,33 @@ fn a_signal() {
     }
 }
 
+/// Where no run goes on, a signal is told in the same way: whoever sent it did not see an end.
+#[test]
+fn a_signal_where_nothing_runs() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings/files.jsonl");
+    let cases: [(&[&str], &str); 3] = [
+        (&[], "Methods"),
+        (&["replay"], "every run writes one"),
+        (&["replay", file], "replay · files.jsonl"),
+    ];
+    for (args, shows) in cases {
+        for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+            let home = home();
+            let mut screen = Screen::start(home.path(), args, &[], (120, 40));
+            screen.wait(shows);
+            send(&screen, signal);
+            let status = screen.end();
+            assert_eq!(status.exit_code(), 130, "{args:?} {signal:?}");
+            assert!(screen.is_restored(), "{args:?} {signal:?}");
+        }
+        let home = home();
+        let mut screen = Screen::start(home.path(), args, &[], (120, 40));
+        screen.wait(shows);
+        screen.close();
+        assert_eq!(screen.end().exit_code(), 130, "{args:?}");
+    }
+}
+
 #[test]
 fn signals_that_do_not_stop_coming() {
     let home = home();

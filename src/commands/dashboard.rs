@@ -72,16 +72,31 @@ pub(super) async fn dashboard(
     // What the session left is undone before the program ends, whatever ended the dashboard.
     let desk = desk
         .await
-        .map_err(|why| CommandError::Terminal(why.to_string()))?;
-    let ended = ended.map_err(|why| CommandError::Terminal(why.to_string()))?;
+        .map_err(|why| CommandError::Broken(why.to_string()))?;
     // It may have been deleted from the list.
     if let Some(file) = desk.file.filter(|file| file.exists()) {
         output::talk(&format!("comeback: recording: {}", file.display()));
     }
-    Ok(match ended {
-        Ended::Quit | Ended::Abandoned => desk.exit,
-        Ended::Interrupted | Ended::Terminated | Ended::HungUp => desk.exit.max(130),
-    })
+    for (_, text) in desk.left.iter().filter(|(file, _)| file.exists()) {
+        output::talk(text);
+    }
+    match ended.map_err(CommandError::from) {
+        Ok(ended) => Ok(exit(ended, desk.exit)),
+        // Both are told, and of their exit codes the highest.
+        Err(why) if desk.exit > why.exit() => {
+            output::talk(&format!("comeback: {why}"));
+            Ok(desk.exit)
+        }
+        Err(why) => Err(why),
+    }
+}
+
+/// The exit code of a dashboard that ended so: whatever it showed, a signal stops it.
+pub(super) fn exit(ended: Ended, done: i32) -> i32 {
+    match ended {
+        Ended::Quit | Ended::Abandoned => done,
+        Ended::Interrupted | Ended::Terminated | Ended::HungUp => done.max(130),
+    }
 }
 
 /// The terminal, or a sentence that says what works without one.
@@ -91,7 +106,7 @@ pub(super) fn terminal(context: &Context, hint: &str) -> Result<Terminal, Comman
             "the dashboard needs a terminal; {hint}"
         )));
     }
-    Terminal::open(has_color(context)).map_err(|why| CommandError::Terminal(why.to_string()))
+    Ok(Terminal::open(has_color(context))?)
 }
 
 fn has_color(context: &Context) -> bool {

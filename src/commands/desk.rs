@@ -42,6 +42,8 @@ pub(super) struct Desk {
     pub exit: i32,
     /// Its recording.
     pub file: Option<PathBuf>,
+    /// What each session has left on hosts, in words, with its recording.
+    pub left: Vec<(PathBuf, String)>,
 }
 
 /// A session that goes on.
@@ -75,6 +77,7 @@ impl Desk {
             screening,
             exit: 0,
             file: None,
+            left: Vec::new(),
         }
     }
 
@@ -97,7 +100,7 @@ impl Desk {
                 }
                 Some(prepared) = self.starting.join_next() => {
                     let prepared = prepared.unwrap_or_else(|why| {
-                        Err(CommandError::Terminal(why.to_string()))
+                        Err(CommandError::Broken(why.to_string()))
                     });
                     let begun = prepared.and_then(|(prepared, asked)| self.begin(prepared, &asked));
                     self.say(match begun {
@@ -107,7 +110,7 @@ impl Desk {
                 }
                 // What it took is history for the next one.
                 exit = ended(&mut self.sitting) => {
-                    self.exit = exit;
+                    self.over(exit);
                     self.seats.read_history();
                 }
             }
@@ -125,9 +128,21 @@ impl Desk {
         self.starting.shutdown().await;
         self.seats.close().await;
         if self.sitting.is_some() {
-            self.exit = ended(&mut self.sitting).await;
+            let exit = ended(&mut self.sitting).await;
+            self.over(exit);
         }
         self
+    }
+
+    /// A session is over; what is shown next may be another one.
+    fn over(&mut self, exit: i32) {
+        self.exit = exit;
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        self.left.extend(
+            self.file
+                .iter()
+                .filter_map(|file| Some((file.clone(), run::left(&session, file)?))),
+        );
     }
 
     async fn take(&mut self, effect: Effect) {

@@ -6,7 +6,7 @@ use crate::event::SinkError;
 use crate::host::HostError;
 use crate::method::MethodError;
 use crate::recording::{CreateError, ReadError};
-use crate::tui::ThemeError;
+use crate::tui::{ThemeError, TuiError};
 
 /// Why a command fails, in one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +47,9 @@ pub enum CommandError {
     /// The terminal, or standard output, is gone.
     #[error("{0}")]
     Terminal(String),
+    /// A part of the program failed unexpectedly.
+    #[error("{0}")]
+    Broken(String),
 }
 
 impl From<ExamineError> for CommandError {
@@ -54,6 +57,15 @@ impl From<ExamineError> for CommandError {
         match why {
             ExamineError::Host(why) => Self::Host(why),
             ExamineError::Method(why) => Self::Method(why),
+        }
+    }
+}
+
+impl From<TuiError> for CommandError {
+    fn from(why: TuiError) -> Self {
+        match why {
+            TuiError::NoTerminal | TuiError::Terminal(_) => Self::Terminal(why.to_string()),
+            TuiError::Panicked | TuiError::Deserted => Self::Broken(why.to_string()),
         }
     }
 }
@@ -73,7 +85,7 @@ impl CommandError {
             Self::Host(_) => 3,
             Self::Refused(_) => 4,
             Self::Stopped => 130,
-            Self::Sink(_) => 1,
+            Self::Sink(_) | Self::Broken(_) => 1,
             Self::Engine(why) => why.exit(),
         }
     }

@@ -66,6 +66,5 @@ async fn watch(context: &Context, file: Option<&Path>, speed: f64) -> Result<i32
     };
     let ended = tui::run(terminal, feed, start, channels).await;
     screening.abort();
-    ended.map_err(|why| CommandError::Terminal(why.to_string()))?;
-    Ok(0)
+    Ok(dashboard::exit(ended?, 0))
 }

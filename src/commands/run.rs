@@ -69,7 +69,7 @@ pub(super) async fn run(context: &Arc<Context>, args: RunArgs) -> Result<i32, Co
 }
 
 /// What is still on hosts, and what takes it away.
-fn left(session: &Session, file: &Path) -> Option<String> {
+pub(super) fn left(session: &Session, file: &Path) -> Option<String> {
     let mut names: Vec<String> = session
         .ledger
         .still_out()

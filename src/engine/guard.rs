@@ -191,7 +191,7 @@ impl Weighed<'_> {
             return Ok(());
         };
         let now = super::named::identity(self.host, self.what).await?;
-        let now = now.as_deref().unwrap_or("nothing");
+        let now = now.as_deref().unwrap_or(super::named::NOTHING);
         if now == *before {
             return Ok(());
         }

@@ -11,6 +11,9 @@ use super::shell::{quote, script};
 /// How long a look at one property may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// The identity of what is not there.
+pub(super) const NOTHING: &str = "nothing";
+
 /// Shell text that prints four lines: `open` or what is wrong, where it stands in the file system
 /// (with line ends as `\u{1}`; empty where it does not), `marked` or `plain`, and KiB or `unknown`.
 /// Nothing where subjects of the kind cannot be looked at.

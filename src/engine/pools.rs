@@ -42,14 +42,15 @@ pub fn pool_reads(bound: &Bound) -> Result<Vec<PoolRead>, MethodError> {
 }
 
 fn reads(bound: &Bound, names: &RunNames) -> Result<Vec<PoolRead>, MethodError> {
-    let context = bound.head_context(names);
     let mut all = Vec::new();
     for def in &bound.method.pools {
         if bound.needed(def.when.as_deref())? {
             all.push(
-                read_of(bound, def, &context).map_err(|why| MethodError::Unfit {
-                    method: bound.method.name.clone(),
-                    why: format!("pool {:?}: {why}", def.name),
+                read_of(bound, def, &bound.pool_context(names, def)).map_err(|why| {
+                    MethodError::Unfit {
+                        method: bound.method.name.clone(),
+                        why: format!("pool {:?}: {why}", def.name),
+                    }
                 })?,
             );
         }

@@ -310,7 +310,10 @@ impl<'a> Run<'a> {
                 continue;
             };
             let host = self.connected(self.bound.host(&later.step.on))?;
-            if let Some(is) = super::named::identity(host.as_ref(), &destroys.what).await? {
+            // What the run has not made yet is not looked at again.
+            if let Some(is) = super::named::identity(host.as_ref(), &destroys.what).await?
+                && !(own && is == super::named::NOTHING)
+            {
                 all.insert(destroys.what, is);
             }
         }

@@ -8,7 +8,9 @@ use minijinja::value::Serde;
 
 use super::setting::effective;
 use super::template::{Templates, unknown_value};
-use super::{Catalogue, HostInfo, Method, MethodError, Own, Pick, Request, SettingValue, Step};
+use super::{
+    Catalogue, HostInfo, Method, MethodError, Own, Pick, PoolDef, Request, SettingValue, Step,
+};
 use crate::event::{Binding, BindingId, Labels, Subject};
 
 /// A method, ready to run but for what only a run knows.
@@ -280,50 +282,6 @@ impl Bound {
             .map_or("local", |info| info.name.as_str())
     }
 
-    fn expand(&self) -> Result<Vec<ExpandedStep>, MethodError> {
-        let mut all = Vec::new();
-        for step in &self.method.steps {
-            if !self.applies(step)? {
-                continue;
-            }
-            let shared = Arc::new(step.clone());
-            let Some(each) = &step.each else {
-                all.push(ExpandedStep {
-                    name: step.name.clone(),
-                    step: shared,
-                    item: None,
-                    labels: Labels::new(),
-                    pause: None,
-                });
-                continue;
-            };
-            let pause = match &each.pause {
-                None => None,
-                Some(text) => Some(
-                    humantime::parse_duration(&self.pause(step, text)?)
-                        .map_err(|why| self.wrong(step, format!("each.pause: {why}")))?
-                        .as_secs_f64(),
-                ),
-            };
-            for (at, item) in self.items(&each.of).into_iter().enumerate() {
-                all.push(ExpandedStep {
-                    name: format!("{} {item}", step.name),
-                    step: Arc::clone(&shared),
-                    labels: Labels::from([(each.name.clone(), item.to_string())]),
-                    item: Some((each.name.clone(), item)),
-                    pause: pause.filter(|_| at > 0),
-                });
-            }
-        }
-        Ok(all)
-    }
-
-    fn pause(&self, step: &Step, text: &str) -> Result<String, MethodError> {
-        let context = self.head_context(&RunNames::unknown(&self.sandbox));
-        let filled = self.templates.text(text, &context);
-        filled.map_err(|why| self.wrong(step, format!("each.pause: {why}")))
-    }
-
     fn labels(&self) -> Result<Labels, MethodError> {
         let context = Value::from(self.base(&RunNames::unknown(&self.sandbox)));
         let fill = |(name, text): (&String, &String)| {
@@ -361,20 +319,7 @@ impl Bound {
             .and_then(|room| u64::try_from(room).ok())
     }
 
-    fn items(&self, of: &str) -> Vec<Value> {
-        let count = |n: f64| (1..=n.max(0.0) as i64).map(Value::from).collect();
-        match self.settings.get(of) {
-            Some(SettingValue::List(all)) => all
-                .iter()
-                .map(|n| SettingValue::Number(*n).value())
-                .collect(),
-            Some(SettingValue::Number(n)) => count(*n),
-            Some(_) => Vec::new(),
-            None => count(of.parse().unwrap_or(0.0)),
-        }
-    }
-
-    fn applies(&self, step: &Step) -> Result<bool, MethodError> {
+    pub(super) fn applies(&self, step: &Step) -> Result<bool, MethodError> {
         let Some(when) = &step.when else {
             return Ok(true);
         };
@@ -478,6 +423,12 @@ impl Bound {
         Value::from(self.base(names))
     }
 
+    /// All that a pool's templates may use.
+    #[must_use]
+    pub fn pool_context(&self, names: &RunNames, pool: &PoolDef) -> Value {
+        Value::from(self.within(self.base(names), &pool.with))
+    }
+
     /// All that a step's templates may use.
     #[must_use]
     pub fn context(
@@ -496,8 +447,17 @@ impl Bound {
         if let Some((name, value)) = item {
             all.insert(name.clone(), value.clone());
         }
+        Value::from(self.within(all, &step.with))
+    }
+
+    /// The same within a fragment.
+    fn within(
+        &self,
+        mut all: BTreeMap<String, Value>,
+        with: &BTreeMap<String, String>,
+    ) -> BTreeMap<String, Value> {
         let outer = Value::from(all.clone());
-        for (name, source) in &step.with {
+        for (name, source) in with {
             // Checked when the file was loaded; what cannot be filled in yet is marked.
             let value = self
                 .templates
@@ -505,7 +465,7 @@ impl Bound {
                 .map_or_else(|_| unknown_value(name), Value::from);
             all.insert(name.clone(), value);
         }
-        Value::from(all)
+        all
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
 use super::action::{Action, Payload, WaitFor};
-use super::fragment::{Fragments, Placed, expand, line_of};
+use super::fragment::{self, Fragments, Placed, line_of};
 use super::model::{Method, MethodDef, Need, Own, Step, StepDef};
 use super::pipe::{Pipe, SHA256, THROUGH};
 use super::template::{FOUND, Templates};
@@ -37,20 +37,14 @@ pub(super) fn load(
     fragments: &Fragments,
 ) -> Result<Method, MethodError> {
     let def: MethodDef = toml::from_str(text).map_err(|why| toml_error(file, text, &why))?;
-    let placed = expand(file, text, def.step, fragments)?;
+    let placed = fragment::steps(file, text, def.step, fragments)?;
+    let pools = fragment::pools(file, text, def.pool, fragments)?;
     let roles = def.roles;
     let first_role = roles.first().cloned().unwrap_or_default();
     let mut steps = Vec::new();
     for step in placed {
-        let (at_file, line) = (step.file.clone(), step.line);
-        steps.push((
-            typed(step, &first_role).map_err(|why| MethodError::Wrong {
-                file: at_file.clone(),
-                line,
-                why,
-            })?,
-            at_file,
-        ));
+        let def = typed(&step, &first_role).map_err(|why| step.wrong(why))?;
+        steps.push((def, step.file));
     }
     let lines = Lines { text, file };
     let method = Method {
@@ -79,7 +73,7 @@ pub(super) fn load(
             .iter()
             .map(|figure| figure.get_ref().clone())
             .collect(),
-        pools: def.pool.iter().map(|pool| pool.get_ref().clone()).collect(),
+        pools: pools.iter().map(|pool| pool.def.clone()).collect(),
         labels: def.labels,
         room: def.room,
         room_on: def.room_on,
@@ -101,10 +95,9 @@ pub(super) fn load(
     for clock in &def.clock {
         check_clock(&method, clock.get_ref()).map_err(|why| lines.at(clock, why))?;
     }
-    for pool in &def.pool {
-        let def = pool.get_ref();
-        def.check(&method, &known.templates)
-            .map_err(|why| lines.at(pool, format!("pool {:?}: {why}", def.name)))?;
+    for pool in &pools {
+        let checked = pool.def.check(&method, &known.templates);
+        checked.map_err(|why| pool.wrong(format!("pool {:?}: {why}", pool.def.name)))?;
     }
     for figure in &def.figure {
         let names = known.templates.expression_names(&figure.get_ref().value);
@@ -137,8 +130,8 @@ impl Lines<'_> {
     }
 }
 
-fn typed(placed: Placed, first_role: &str) -> Result<Step, String> {
-    let Placed { def, line, .. } = placed;
+fn typed(placed: &Placed<StepDef>, first_role: &str) -> Result<Step, String> {
+    let (def, line) = (placed.def.clone(), placed.line);
     let name = def.name.clone().ok_or("a step needs a name")?;
     let say = |why: String| format!("step {name:?}: {why}");
     let phase = def

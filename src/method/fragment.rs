@@ -1,4 +1,4 @@
-//! Fragments: steps that methods share.
+//! Fragments: steps and pools that methods share.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,35 @@ use toml::Spanned;
 
 use super::MethodError;
 use super::model::StepDef;
+use super::pool::{PoolDef, PoolEntry};
 
-/// A step of a method or fragment, and where it stands.
-pub(super) struct Placed {
-    pub def: StepDef,
+/// A part of a method or fragment, and where it stands.
+#[derive(Clone)]
+pub(super) struct Placed<T> {
+    pub def: T,
     pub file: String,
     pub line: usize,
+}
+
+impl<T> Placed<T> {
+    /// That it is wrong.
+    pub(super) fn wrong(&self, why: String) -> MethodError {
+        MethodError::Wrong {
+            file: self.file.clone(),
+            line: self.line,
+            why,
+        }
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FragmentDef {
     params: Vec<String>,
+    #[serde(default)]
     step: Vec<Spanned<StepDef>>,
+    #[serde(default)]
+    pool: Vec<Spanned<PoolEntry>>,
 }
 
 /// Fragments by name, as text.
@@ -34,41 +50,108 @@ pub(super) fn line_of(text: &str, offset: usize) -> usize {
         + 1
 }
 
+fn placed<T>(file: &str, text: &str, all: Vec<Spanned<T>>) -> impl Iterator<Item = Placed<T>> {
+    all.into_iter().map(move |one| Placed {
+        line: line_of(text, one.span().start),
+        file: file.to_owned(),
+        def: one.into_inner(),
+    })
+}
+
 /// Puts the steps of fragments in the place of `use`.
-pub(super) fn expand(
+pub(super) fn steps(
     file: &str,
     text: &str,
     steps: Vec<Spanned<StepDef>>,
     fragments: &Fragments,
-) -> Result<Vec<Placed>, MethodError> {
+) -> Result<Vec<Placed<StepDef>>, MethodError> {
     let mut all = Vec::new();
-    for step in steps {
-        let line = line_of(text, step.span().start);
-        let def = step.into_inner();
-        match &def.fragment {
-            None => all.push(Placed {
-                def,
-                file: file.to_owned(),
-                line,
-            }),
-            Some(name) => {
-                let wrong = |why| MethodError::Wrong {
-                    file: file.to_owned(),
-                    line,
-                    why,
-                };
-                let Some((path, source)) = fragments.get(name) else {
-                    let known: Vec<_> = fragments.keys().map(String::as_str).collect();
-                    return Err(wrong(format!(
-                        "no fragment is called {name:?}; there are: {}",
-                        known.join(", ")
-                    )));
-                };
-                all.extend(fill(&def, path, source, &wrong)?);
+    for step in placed(file, text, steps) {
+        let using = &step.def;
+        let Some(name) = &using.fragment else {
+            all.push(step);
+            continue;
+        };
+        let (path, source, fragment) = open(&step, name, &using.with, fragments)?;
+        if fragment.step.is_empty() {
+            return Err(step.wrong(format!("the fragment {name:?} holds no steps")));
+        }
+        for mut inner in placed(path, source, fragment.step) {
+            if inner.def.fragment.is_some() {
+                return Err(step.wrong(NO_USE.to_owned()));
             }
+            let def = &mut inner.def;
+            names(def, &using.with);
+            def.with.clone_from(&using.with);
+            def.phase = def.phase.or(using.phase);
+            def.on = def.on.take().or_else(|| using.on.clone());
+            def.series = def.series.take().or_else(|| using.series.clone());
+            def.when = both(using.when.as_ref(), def.when.take());
+            all.push(inner);
         }
     }
     Ok(all)
+}
+
+/// Puts the pools of fragments in the place of `use`.
+pub(super) fn pools(
+    file: &str,
+    text: &str,
+    pools: Vec<Spanned<PoolEntry>>,
+    fragments: &Fragments,
+) -> Result<Vec<Placed<PoolDef>>, MethodError> {
+    let mut all = Vec::new();
+    for pool in placed(file, text, pools) {
+        let using = &pool.def;
+        let Some(name) = &using.fragment else {
+            all.push(whole(pool)?);
+            continue;
+        };
+        if using.name.is_some() || using.read.is_some() {
+            return Err(pool.wrong("name and read are those of the fragment".to_owned()));
+        }
+        let (path, source, fragment) = open(&pool, name, &using.with, fragments)?;
+        if fragment.pool.is_empty() {
+            return Err(pool.wrong(format!("the fragment {name:?} holds no pools")));
+        }
+        for mut inner in placed(path, source, fragment.pool) {
+            if inner.def.fragment.is_some() {
+                return Err(pool.wrong(NO_USE.to_owned()));
+            }
+            let def = &mut inner.def;
+            def.with.clone_from(&using.with);
+            def.on = def.on.take().or_else(|| using.on.clone());
+            def.when = both(using.when.as_ref(), def.when.take());
+            // Who uses it knows better how full it may be.
+            def.limit = using.limit.or(def.limit);
+            def.floor = using.floor.clone().or_else(|| def.floor.take());
+            // What it is given, where it is and when stand where it is used.
+            all.push(Placed {
+                def: whole(inner)?.def,
+                file: pool.file.clone(),
+                line: pool.line,
+            });
+        }
+    }
+    Ok(all)
+}
+
+const NO_USE: &str = "a fragment uses no fragments";
+
+fn whole(pool: Placed<PoolEntry>) -> Result<Placed<PoolDef>, MethodError> {
+    let Placed { def, file, line } = pool;
+    match def.try_into() {
+        Ok(def) => Ok(Placed { def, file, line }),
+        Err(why) => Err(MethodError::Wrong { file, line, why }),
+    }
+}
+
+/// The condition of who uses a fragment, and the one within it.
+fn both(outer: Option<&String>, inner: Option<String>) -> Option<String> {
+    match (outer, inner) {
+        (Some(outer), Some(inner)) => Some(format!("({outer}) and ({inner})")),
+        (outer, inner) => inner.or_else(|| outer.cloned()),
+    }
 }
 
 /// Puts params into the names of a fragment's step, so that it can be used more than once.
@@ -90,50 +173,32 @@ fn names(def: &mut StepDef, with: &BTreeMap<String, String>) {
     }
 }
 
-fn fill(
-    using: &StepDef,
-    path: &str,
-    source: &str,
-    wrong: &dyn Fn(String) -> MethodError,
-) -> Result<Vec<Placed>, MethodError> {
+/// A fragment with its path and text, for who uses it with the values that it takes.
+fn open<'a, T>(
+    using: &Placed<T>,
+    name: &str,
+    with: &BTreeMap<String, String>,
+    fragments: &'a Fragments,
+) -> Result<(&'a str, &'a str, FragmentDef), MethodError> {
+    let Some((path, source)) = fragments.get(name) else {
+        let known: Vec<_> = fragments.keys().map(String::as_str).collect();
+        return Err(using.wrong(format!(
+            "no fragment is called {name:?}; there are: {}",
+            known.join(", ")
+        )));
+    };
     let fragment: FragmentDef =
         toml::from_str(source).map_err(|why| super::check::toml_error(path, source, &why))?;
-    for param in &fragment.params {
-        if !using.with.contains_key(param) {
-            return Err(wrong(format!("the fragment needs with.{param}")));
-        }
+    let params = &fragment.params;
+    if let Some(param) = params.iter().find(|param| !with.contains_key(*param)) {
+        return Err(using.wrong(format!("the fragment needs with.{param}")));
     }
-    if let Some(extra) = using
-        .with
-        .keys()
-        .find(|name| !fragment.params.contains(name))
-    {
-        return Err(wrong(format!(
-            "the fragment takes no {extra:?}; it takes {}",
-            fragment.params.join(", ")
-        )));
-    }
-    let mut placed = Vec::new();
-    for step in fragment.step {
-        let line = line_of(source, step.span().start);
-        let mut def = step.into_inner();
-        if def.fragment.is_some() {
-            return Err(wrong("a fragment uses no fragments".to_owned()));
-        }
-        names(&mut def, &using.with);
-        def.with.clone_from(&using.with);
-        def.phase = def.phase.or(using.phase);
-        def.on = def.on.or_else(|| using.on.clone());
-        def.series = def.series.or_else(|| using.series.clone());
-        def.when = match (&using.when, def.when) {
-            (Some(outer), Some(inner)) => Some(format!("({outer}) and ({inner})")),
-            (outer, inner) => inner.or_else(|| outer.clone()),
+    if let Some(extra) = with.keys().find(|name| !params.contains(name)) {
+        let takes = match params.as_slice() {
+            [] => "nothing".to_owned(),
+            params => params.join(", "),
         };
-        placed.push(Placed {
-            def,
-            file: path.to_owned(),
-            line,
-        });
+        return Err(using.wrong(format!("the fragment takes no {extra:?}; it takes {takes}")));
     }
-    Ok(placed)
+    Ok((path, source, fragment))
 }

@@ -7,6 +7,7 @@ mod action;
 mod bind;
 mod catalogue;
 mod check;
+mod expand;
 mod fragment;
 mod model;
 mod order;

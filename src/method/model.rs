@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::action::{Action, HashDef, PayloadDef, SpaceDef, WaitDef};
 use super::pipe::Member;
-use super::pool::PoolDef;
+use super::pool::{PoolDef, PoolEntry};
 use super::setting::Setting;
 use crate::event::{Clock, LeaveKind, Phase};
 
@@ -200,6 +200,18 @@ pub struct Each {
     /// Pause between two, a duration.
     #[serde(default)]
     pub pause: Option<String>,
+    /// Steps that stand together and bear the same name here go through the list together.
+    #[serde(default)]
+    pub group: Option<String>,
+}
+
+impl Each {
+    /// What makes steps go through a list together: the same group, over the same list.
+    #[must_use]
+    pub fn group(&self) -> Option<(&str, &str)> {
+        let group = self.group.as_deref()?;
+        Some((group, self.of.as_str()))
+    }
 }
 
 fn item() -> String {
@@ -327,7 +339,7 @@ pub(super) struct MethodDef {
     #[serde(default)]
     pub figure: Vec<Spanned<FigureDef>>,
     #[serde(default)]
-    pub pool: Vec<Spanned<PoolDef>>,
+    pub pool: Vec<Spanned<PoolEntry>>,
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
     pub room: Option<String>,

@@ -8,6 +8,7 @@ pub mod clamp;
 pub mod escape;
 pub mod lines;
 
+mod arcstats;
 mod btrfs;
 mod curl;
 mod dd;
@@ -33,7 +34,7 @@ mod testing;
 mod utf8;
 mod vmkfstools;
 mod vzdump;
-mod zfs_send;
+mod zfs;
 mod zstd;
 
 use crate::event::{ProgressKind, Stream};

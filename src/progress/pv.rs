@@ -34,6 +34,11 @@ impl Counter {
         true
     }
 
+    /// Whether there was a count.
+    pub fn has_counted(&self) -> bool {
+        self.last.is_some()
+    }
+
     /// The last count is the figure `bytes`.
     pub fn finish(&self, found: &mut Vec<Finding>) {
         found.extend(self.last.map(|bytes| Finding::exact_bytes("bytes", bytes)));

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Reader, btrfs, curl, dd, fio, lftp, lvm, plain, pv, qmrestore, rsync, scp, tar, vmkfstools,
-    vzdump, zfs_send, zstd,
+    Reader, arcstats, btrfs, curl, dd, fio, lftp, lvm, plain, pv, qmrestore, rsync, scp, tar,
+    vmkfstools, vzdump, zfs, zstd,
 };
 
 /// A reader, with the names of what it may find.
@@ -21,7 +21,14 @@ fn make<R: Reader + Default + 'static>() -> Box<dyn Reader> {
 }
 
 /// In alphabetical order.
-static ENTRIES: [Entry; 16] = [
+static ENTRIES: [Entry; 17] = [
+    Entry {
+        name: "arcstats",
+        make: make::<arcstats::Arcstats>,
+        gives: &[],
+        figures: &["arc_size", "arc_target", "arc_limit"],
+        marks: &[],
+    },
     Entry {
         name: "btrfs",
         make: make::<btrfs::Btrfs>,
@@ -167,10 +174,10 @@ static ENTRIES: [Entry; 16] = [
         ],
     },
     Entry {
-        name: "zfs-send",
-        make: make::<zfs_send::ZfsSend>,
+        name: "zfs",
+        make: make::<zfs::Zfs>,
         gives: &[],
-        figures: &["estimate", "received"],
+        figures: &["bytes", "estimate", "received"],
         marks: &[],
     },
     Entry {

@@ -1,6 +1,6 @@
 //! What each step left where, and what is still out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rpds::VectorSync;
 
@@ -83,6 +83,20 @@ impl Ledger {
     }
 }
 
+impl Ledger {
+    /// The command that lists what is still out, and with `--remove` takes it away; none where
+    /// nothing is.
+    #[must_use]
+    pub fn recovery(&self) -> Option<String> {
+        let hosts: BTreeSet<&str> = self
+            .still_out()
+            .map(|left| left.intended.host.as_str())
+            .collect();
+        let hosts: Vec<String> = hosts.iter().map(|host| format!(" --host {host}")).collect();
+        (!hosts.is_empty()).then(|| format!("comeback recover{}", hosts.concat()))
+    }
+}
+
 impl Left {
     fn advance(&mut self, state: &LeaveState) {
         match state {
@@ -157,6 +171,16 @@ mod tests {
         assert_eq!(out(&ledger(&told)), ["a"]);
         let [first, second] = told;
         assert!(out(&ledger(&[first, second, ("a", LeaveState::Undone)])).is_empty());
+    }
+
+    #[test]
+    fn what_is_still_out_is_recovered_from_its_hosts() {
+        let told = [("a", intended("archive")), ("b", intended("box"))];
+        let all = ledger(&told);
+        assert_eq!(all.recovery().unwrap(), "comeback recover --host h1");
+        let [a, b] = told;
+        let gone = [a, b, ("a", LeaveState::Undone), ("b", LeaveState::Undone)];
+        assert!(ledger(&gone).recovery().is_none());
     }
 
     #[test]

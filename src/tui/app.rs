@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chrono::FixedOffset;
+use futures_util::FutureExt as _;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -202,7 +204,22 @@ struct Dashboard<C> {
     outbox: VecDeque<Effect>,
 }
 
+/// Shows it. What panics here ends the dashboard alone: who runs the session goes on, and undoes it.
 pub(super) async fn drive<C: Canvas>(
+    canvas: C,
+    signals: Option<Signals>,
+    feed: Feed,
+    start: Start,
+    channels: Channels,
+) -> Result<Ended, TuiError> {
+    let turning = AssertUnwindSafe(turn(canvas, signals, feed, start, channels));
+    turning
+        .catch_unwind()
+        .await
+        .unwrap_or(Err(TuiError::Panicked))
+}
+
+async fn turn<C: Canvas>(
     mut canvas: C,
     mut signals: Option<Signals>,
     feed: Feed,

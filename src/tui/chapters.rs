@@ -11,7 +11,7 @@ use super::theme::Role;
 /// Of the recording, and of the steps those of the run that is in sight.
 #[must_use]
 pub fn chapters<'a>(model: &'a Model, session: &Session) -> Vec<&'a Chapter> {
-    let Some(replay) = &model.replay else {
+    let Some(replay) = model.replay_shown() else {
         return Vec::new();
     };
     let run = model.run(session).map(|run| &run.run);

@@ -7,12 +7,15 @@ use crate::event::{Level, Nanos};
 use crate::session::{RunStage, RunView, Session};
 
 use super::format::count;
+use super::message::ReplayState;
 
 /// A screen that stands still.
 #[derive(Debug, Clone)]
 pub struct Frozen {
     /// The session as it was.
     pub session: Arc<Session>,
+    /// Where the replay stood, where it is one.
+    pub replay: Option<ReplayState>,
     /// When that was.
     pub at: Nanos,
     /// Now, on the session's clock.
@@ -38,10 +41,17 @@ impl Frozen {
     pub fn of(session: &Session, now: Nanos) -> Self {
         Self {
             session: Arc::new(session.clone()),
+            replay: None,
             at: now,
             now,
             since: Since::default(),
         }
+    }
+
+    /// The same, of a replay.
+    #[must_use]
+    pub fn with(self, replay: Option<ReplayState>) -> Self {
+        Self { replay, ..self }
     }
 
     /// The session has gone on.

@@ -303,6 +303,17 @@ impl Model {
         }
     }
 
+    /// Where the replay stands that is on the screen.
+    #[must_use]
+    pub fn replay_shown(&self) -> Option<&ReplayState> {
+        let now = self.replay.as_ref()?;
+        let frozen = self
+            .frozen
+            .as_ref()
+            .and_then(|frozen| frozen.replay.as_ref());
+        Some(frozen.unwrap_or(now))
+    }
+
     /// Where keys mean something now, the nearest first.
     #[must_use]
     pub fn contexts(&self, session: &Session) -> Vec<Context> {

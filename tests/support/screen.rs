@@ -43,7 +43,8 @@ impl Screen {
         Self::of("sh", home, &["-i"], &env, size)
     }
 
-    fn of(
+    /// Starts another program, with the same home folder.
+    pub fn of(
         program: &str,
         home: &Path,
         args: &[&str],

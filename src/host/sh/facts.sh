@@ -247,9 +247,19 @@ disks_of_source() {
   disks_under "$name" "$2"
 }
 
-# Where path $2 stands, which may not be there yet.
+# Where path $2 stands, which may not be there yet; or the dataset, or the volume with its group.
 place() {
   path=$2
+  row=
+  case $path in
+    [!/]*)
+      if [ -b "/dev/$path" ]; then
+        row="/dev/$path 0 0 0 0% /dev/$path"
+      elif command -v zfs >/dev/null && $patience zfs list -H -o name "$path" >/dev/null 2>&1; then
+        row="$path 0 0 0 0% $path"
+      fi
+      ;;
+  esac
   case $path in
     /*) ;;
     *) path=./$path ;;
@@ -262,7 +272,7 @@ place() {
     esac
     [ "$path" ] || path=/
   done
-  row=$($patience df -P -k "$path" 2>/dev/null | tail -n 1)
+  [ "$row" ] || row=$($patience df -P -k "$path" 2>/dev/null | tail -n 1)
   say place "$1" "$(printf '%s' "$row" | tr '\n' ' ')"
   for disk in $(disks_of_source "${row%% *}" 0 | sort -u); do
     say on "$1" "$disk"

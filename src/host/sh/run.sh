@@ -88,10 +88,13 @@ if [ "$reads" ]; then
   feed &
 fi
 
+# Where the wall clock is read by a program, that takes time: the uptime on both sides of it.
 read_up
 up_start=$up
 read_wall
 wall_start=$wall
+read_up
+up_start=$up_start~$up
 begin &
 pid=$!
 exec 3>&- 4<&- 5<&- 6>&- 8>&-
@@ -127,8 +130,11 @@ while [ "$hit" ]; do
     status=$code
   fi
 done
+read_up
+up_end=$up
 read_wall
 read_up
+up_end=$up_end~$up
 kill "$watch" 2>/dev/null
 wait "$watch"
 
@@ -173,7 +179,7 @@ if [ "$lead" ] && signal_group 0 "$pid"; then
   done
 fi
 
-line="$status $wall_start $wall $up_start $up $bytes_out $bytes_err $(cuts) $left"
+line="$status $wall_start $wall $up_start $up_end $bytes_out $bytes_err $(cuts) $left"
 printf '%s\n' "$line" 1<>"$d/status.new"
 mv -f "$d/status.new" "$d/status"
 

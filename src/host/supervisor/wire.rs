@@ -110,20 +110,38 @@ fn ended(text: &str, clock: HostClock) -> Option<Ended> {
 fn stamps(wall: [&str; 2], uptime: [&str; 2], source: ClockSource) -> Option<HostStamps> {
     let [start, end] = wall.map(|text| stamp(text, source));
     let (start, end) = (start?, end?);
-    let [up_start, up_end] = uptime.map(|text| text.parse::<f64>().ok().filter(|s| s.is_finite()));
+    let uptime = uptime.map(around);
     let wall = end.seconds_since(start);
     // Where the host has no uptime, nothing can be said about a change of its clock.
-    let uptime = match (up_start, up_end) {
-        (Some(start), Some(end)) => end - start,
-        _ => wall,
+    let [Some((start_low, start_high)), Some((end_low, end_high))] = uptime else {
+        return Some(HostStamps {
+            start,
+            end,
+            uptime: wall,
+        });
     };
     // The finer clock gives the end; where both disagree the clock was set, and that shows.
-    let end = if source == ClockSource::Uptime && (wall - uptime).abs() <= 1.5 && uptime >= 0.0 {
-        Stamp(start.0.saturating_add((uptime * 1e9) as u64))
+    let inner = end_low - start_high;
+    let is_coarse = source == ClockSource::Uptime;
+    let end = if is_coarse && (wall - inner).abs() <= 1.5 && inner >= 0.0 {
+        Stamp(start.0.saturating_add((inner * 1e9) as u64))
     } else {
         end
     };
+    // The wall clock was read between the two: what lies between them agrees with it.
+    let uptime = if is_coarse {
+        inner
+    } else {
+        wall.min(end_high - start_low).max(inner)
+    };
     Some(HostStamps { start, end, uptime })
+}
+
+/// `BEFORE~AFTER`: the uptime on both sides of a reading.
+fn around(text: &str) -> Option<(f64, f64)> {
+    let (before, after) = text.split_once('~').unwrap_or((text, text));
+    let seconds = |text: &str| text.parse::<f64>().ok().filter(|s| s.is_finite());
+    Some((seconds(before)?, seconds(after)?))
 }
 
 /// Nanoseconds since 1970.
@@ -179,6 +197,19 @@ mod tests {
         let stamps = end.outcome.stamps.unwrap();
         assert!((stamps.end.seconds_since(stamps.start) - 1.25).abs() < 1e-6);
         assert!((stamps.uptime - 1.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_time_that_reading_the_clock_takes_is_no_change_of_it() {
+        let line = |up_start, up_end| {
+            let text = format!("0 1000000000 2400000000 {up_start} {up_end} 0 0 0 0 0");
+            of(&text, ClockSource::DateNanos).outcome.stamps.unwrap()
+        };
+        // Each date took 0.2 s, and told the time in the middle of it.
+        let stamps = line("10.00~10.20", "11.50~11.70");
+        assert!((stamps.uptime - 1.4).abs() < 1e-9, "{}", stamps.uptime);
+        let stamps = line("10.00~10.20", "13.50~13.70");
+        assert!((stamps.uptime - 3.3).abs() < 1e-9, "{}", stamps.uptime);
     }
 
     #[test]

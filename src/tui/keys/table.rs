@@ -124,7 +124,7 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Watching, Action::Timestamps, &[key('t')], "before the log's lines: time of day, since the step began, since the line before, nothing", ""),
     bind(Context::Watching, Action::PreviousRun, &[key('[')], "look at the run before, on this host", ""),
     bind(Context::Watching, Action::NextRun, &[key(']')], "look at the next run, on this host", ""),
-    bind(Context::Watching, Action::Back, &[ESC], "let a frozen screen go on; all panes; clear search and filter; back to the run that goes on", ""),
+    bind(Context::Watching, Action::Back, &[ESC], "let a frozen screen go on; all panes; clear search and filter; back to the run that goes on", "back"),
 
     bind(Context::Compare, Action::Compare, &[key('c'), ESC], "back to the run", "back"),
     bind(Context::Compare, Action::NextPane, &[TAB], "all times, or each by itself", "times"),

@@ -14,7 +14,7 @@ use super::super::{chapters, format, layout};
 use super::over;
 
 pub(super) fn draw(ui: Ui<'_>, buffer: &mut Buffer, at: usize) {
-    let Some(replay) = &ui.model.replay else {
+    let Some(replay) = ui.model.replay_shown() else {
         return;
     };
     let all = chapters::chapters(ui.model, ui.session);

@@ -36,6 +36,7 @@ struct Seen {
     size: Mutex<(u16, u16)>,
     screen: Mutex<String>,
     is_gone: Mutex<bool>,
+    is_broken: Mutex<bool>,
     copied: Mutex<Vec<String>>,
     mouse: Mutex<bool>,
 }
@@ -55,6 +56,10 @@ impl Canvas for Paper {
                 rustix::io::Errno::IO.raw_os_error(),
             ));
         }
+        assert!(
+            !*self.seen.is_broken.lock().unwrap(),
+            "what draws has panicked"
+        );
         let backend = TestBackend::new(model.size.0, model.size.1);
         let mut terminal = ratatui::Terminal::new(backend).unwrap();
         terminal
@@ -209,6 +214,18 @@ async fn a_flood_is_drawn_once_in_a_while() {
     board.wait_for("message 1999.").await;
     // 2000 messages in as many frames as there were thirtieths of a second, and not in 2000.
     assert!(board.frames() - before < 500, "{}", board.frames() - before);
+}
+
+#[tokio::test]
+async fn what_draws_panics_and_only_the_dashboard_ends() {
+    let mut board = Board::of(Session::default(), None);
+    board.wait_for("guest-archive").await;
+    *board.seen.is_broken.lock().unwrap() = true;
+    board.press("j").await;
+    let ended = board.task.await.unwrap();
+    assert!(matches!(ended, Err(TuiError::Panicked)), "{ended:?}");
+    // Who runs the session learns that nobody watches any more.
+    assert!(board.effects.recv().await.is_none());
 }
 
 #[tokio::test]

@@ -151,6 +151,29 @@ fn a_replay_stands_still_as_well_until_it_is_moved() {
 }
 
 #[test]
+fn the_line_of_a_frozen_replay_stands_still_as_well() {
+    let (tale, mut model) = frozen();
+    press(&mut model, &tale.session, "<c-f>");
+    let state = |seconds: u64| ReplayState {
+        name: "r".into(),
+        at: Nanos(seconds * 1_000_000_000),
+        length: Nanos(100_000_000_000),
+        speed: 1.0,
+        ..ReplayState::default()
+    };
+    let is_at = |model: &Model, at: &str| body(model, &tale).contains(&format!("{at} ━"));
+    update(&mut model, &tale.session, Message::Replay(state(20)));
+    assert!(is_at(&model, "0:20"));
+    press(&mut model, &tale.session, "<c-f>");
+    let before = body(&model, &tale);
+    update(&mut model, &tale.session, Message::Replay(state(70)));
+    assert_eq!(body(&model, &tale), before);
+    // What is said of the replay's keys is what they do now.
+    press(&mut model, &tale.session, "<c-f>");
+    assert!(is_at(&model, "1:10"));
+}
+
+#[test]
 fn a_session_that_begins_is_seen() {
     let (tale, mut model) = frozen();
     update(&mut model, &tale.session, Message::Began);

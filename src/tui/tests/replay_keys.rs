@@ -285,3 +285,34 @@ fn another_recording_is_looked_at_like_the_last_one() {
     update(&mut model, &tale.session, Message::Replay(other));
     assert!(model.watching.one && model.watching.log.wrap);
 }
+
+/// The last line at 80 columns.
+fn bar(model: &Model, tale: &Tale) -> String {
+    let mut model = model.clone();
+    model.size = (80, 24);
+    let all = text(&draw(&model, &tale.session, (80, 24), "mono"));
+    all.lines().last().unwrap().to_owned()
+}
+
+#[test]
+fn the_keys_of_what_fills_the_screen_are_told_before_those_of_the_replay() {
+    let tale = tale();
+    let mut model = at(&tale, 100);
+    assert!(
+        bar(&model, &tale).starts_with(" Space "),
+        "{}",
+        bar(&model, &tale)
+    );
+    press(&mut model, &tale.session, "<enter>");
+    let shown = bar(&model, &tale);
+    assert!(
+        shown.starts_with(" Esc back   / search   & filter   y copy   s save   Space "),
+        "{shown}"
+    );
+    press(&mut model, &tale.session, "<esc>c");
+    let shown = bar(&model, &tale);
+    assert!(
+        shown.starts_with(" c back   Tab times   s sort   ! notes   Space "),
+        "{shown}"
+    );
+}

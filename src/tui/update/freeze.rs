@@ -12,7 +12,7 @@ use super::super::model::Model;
 /// Freezes the screen, or lets it go on.
 pub(super) fn freeze(model: &mut Model, session: &Session) {
     if !thaw(model) {
-        model.frozen = Some(Frozen::of(session, model.now));
+        model.frozen = Some(Frozen::of(session, model.now).with(model.replay.clone()));
     }
 }
 

@@ -110,7 +110,8 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             return next_chapter(model, session, action);
         }
         Action::Chapters => {
-            let here = chapters::current(&chapters::chapters(model, session), Nanos(at));
+            let at = model.replay_shown().map_or(Nanos(at), |shown| shown.at);
+            let here = chapters::current(&chapters::chapters(model, session), at);
             model.layers.push(Layer::Chapters(here));
             return Vec::new();
         }

@@ -101,13 +101,18 @@ fn prompt(ui: Ui<'_>, entry: &Entry) -> String {
 fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
     let contexts = ui.model.contexts(ui.session);
     let bounds = ui.model.keys.here(&contexts);
-    let mut shown: Vec<(Context, String, String)> = Vec::new();
+    let mut shown: Vec<(usize, String, String)> = Vec::new();
     let mut help = None;
     for (at, bound) in bounds.iter().enumerate() {
         let Some(key) = bound.keys.first().filter(|_| !bound.bind.bar.is_empty()) else {
             continue;
         };
-        if bound.bind.action == Action::Recordings && !has_recordings(ui) {
+        let is_here = match (bound.bind.context, bound.bind.action) {
+            (_, Action::Recordings) => has_recordings(ui),
+            (Context::Watching, Action::Back) => fills_the_screen(ui),
+            _ => true,
+        };
+        if !is_here {
             continue;
         }
         let (name, label) = match bound.bind.bar.split_once(' ') {
@@ -121,17 +126,11 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
         };
         if bound.bind.action == Action::Help {
             help = Some((name, label));
-        } else if bound.bind.action == Action::Compare && ui.session.end.is_some() {
-            // After the last run, this is what one came for.
-            shown.insert(0, (Context::Over, name, label));
         } else {
-            shown.push((bound.bind.context, name, label));
+            shown.push((rank(ui, bound, &name), name, label));
         }
     }
-    // What one came here for is never cut off: what Enter does, and what stops a run.
-    let is_session =
-        |context: &Context| matches!(context, Context::Live | Context::Over | Context::Replay);
-    shown.sort_by_key(|(context, name, _)| (name != "Enter", !is_session(context)));
+    shown.sort_by_key(|(rank, ..)| *rank);
     let need = |name: &str, label: &str| text::width(name) + 1 + text::width(label) + 3;
     let reserved = help.as_ref().map_or(0, |(name, label)| need(name, label));
     for (_, name, label) in &shown {
@@ -144,6 +143,32 @@ fn commands(ui: Ui<'_>, row: &mut Row<'_>) {
     }
     if let Some((name, label)) = help {
         row.text(&name, Role::Key).gap(1).text(&label, Role::Muted);
+    }
+}
+
+/// What one came here for is never cut off: what Enter does, what stops a run, what came out. Then
+/// come the keys of what fills the screen; where nothing does, those of what goes on.
+fn rank(ui: Ui<'_>, bound: &Bound, name: &str) -> usize {
+    let fills = fills_the_screen(ui);
+    match (bound.bind.context, bound.bind.action) {
+        _ if name == "Enter" => 0,
+        // After the last run, this is what one came for.
+        (Context::Watching, Action::Compare) if ui.session.end.is_some() => 1,
+        (_, Action::Stop | Action::Pause | Action::Again) => 2,
+        (Context::Watching, Action::Back) => 3,
+        (Context::Steps | Context::Log | Context::Compare, _) if fills => 4,
+        (Context::Live | Context::Replay, _) => 5,
+        _ => 6,
+    }
+}
+
+/// Whether one thing fills the screen, and what goes on stands behind it.
+fn fills_the_screen(ui: Ui<'_>) -> bool {
+    let watching = &ui.model.watching;
+    match ui.model.screen {
+        Screen::Watching => watching.zoom || watching.log.alone.is_some(),
+        Screen::Comparing => true,
+        Screen::Picking | Screen::Recordings => false,
     }
 }
 

@@ -83,7 +83,7 @@ fn pace(replay: &ReplayState) -> (String, Role) {
 /// The whole recording as a line: what is behind, what is to come, where its chapters begin and
 /// where nothing happened.
 pub(super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
-    let Some(replay) = &ui.model.replay else {
+    let Some(replay) = ui.model.replay_shown() else {
         return;
     };
     let width = usize::from(area.width);

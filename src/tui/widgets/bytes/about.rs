@@ -45,7 +45,13 @@ pub(super) fn about(ui: Ui<'_>, item: &Item<'_>) -> String {
                 format::bytes(back)
             )
         }
-        Item::StillOut(_) => "what this session made and has not taken away".to_owned(),
+        Item::StillOut(_) => {
+            let says = "what this session made and has not taken away";
+            match ui.session.ledger.recovery() {
+                Some(command) => format!("{says}; {command} lists it"),
+                None => says.to_owned(),
+            }
+        }
         Item::Left(left) => {
             let state = match &left.state {
                 LeftState::Intended => "announced; nobody has looked whether it is there",
@@ -54,7 +60,12 @@ pub(super) fn about(ui: Ui<'_>, item: &Item<'_>) -> String {
                 LeftState::Undone => "gone",
             };
             let at = format::moment(left.at);
-            format!("{state} since {at} · taken away by {}", left.intended.undo)
+            let place = left.found.as_ref();
+            let place = place.map_or_else(String::new, |found| format!("{found}, "));
+            format!(
+                "{place}{state} since {at} · taken away by {}",
+                left.intended.undo
+            )
         }
         Item::Heading(_) => String::new(),
         Item::Space(space) => reading(ui, space),

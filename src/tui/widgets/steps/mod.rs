@@ -2,6 +2,7 @@
 
 mod fold;
 mod going_on;
+mod kept;
 mod over;
 mod trouble;
 
@@ -119,15 +120,17 @@ struct Rows {
     lines: Vec<Line<'static>>,
     /// The row that the eye should find.
     focus: usize,
+    /// How many rows from there on should be seen with it.
+    with: usize,
     /// The step that each of the first rows is about.
     steps: Vec<usize>,
 }
 
 impl Rows {
     /// The first row that is seen: the moving step stays in sight, with what comes next where
-    /// there is room.
+    /// there is room; one that failed, with all that is said below.
     fn first(&self, height: u16) -> usize {
-        let end = (self.focus + 3).min(self.lines.len());
+        let end = (self.focus + self.with).min(self.lines.len());
         let first = end.saturating_sub(usize::from(height)).min(self.focus);
         first.min(self.lines.len().saturating_sub(usize::from(height)))
     }
@@ -234,10 +237,10 @@ impl<'a> List<'a> {
         }
         match &self.run.state {
             RunStage::Ended(end, Some(cause)) => {
+                // A run's cause may begin with the name of its step.
                 let tells = |step: &StepView| {
-                    step.end
-                        .as_ref()
-                        .is_some_and(|end| end.cause.as_ref() == Some(cause))
+                    let own = step.end.as_ref().and_then(|end| end.cause.as_ref());
+                    own.is_some_and(|own| cause.ends_with(own.as_str()))
                 };
                 if !self.run.steps.iter().any(tells) {
                     rows.extend(self.cause(signs::of_end(*end), cause));
@@ -249,9 +252,17 @@ impl<'a> List<'a> {
                 rows.extend(pending.map(|step| self.pending(step, &mut phase)));
             }
         }
+        let kept = self.kept();
+        let with = if kept.is_empty() || self.cursor.is_some() {
+            3
+        } else {
+            rows.len() + kept.len()
+        };
+        rows.extend(kept);
         Rows {
             lines: rows,
             focus,
+            with,
             steps,
         }
     }

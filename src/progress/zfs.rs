@@ -1,10 +1,11 @@
-//! `zfs send -vP` (or `-v`), and the `zfs receive` behind it.
+//! `zfs` and `zpool`: `zfs send -vP` (or `-v`), a counter behind it, and what all of them say.
 
 use std::collections::HashMap;
 
 use super::diagnostics::Diagnostics;
 use super::numbers::Printed;
 use super::pattern::pattern;
+use super::pv::Counter;
 use super::sizes::{Base, size};
 use super::{Finding, Line, Reader, prefix};
 use crate::event::{ProgressKind, Stream};
@@ -13,9 +14,10 @@ use crate::event::{ProgressKind, Stream};
 const MOST: usize = 1024;
 
 /// A line a second with what has been sent of one snapshot; the total is an estimate, 3 % off
-/// either way or worse. There is no last line, and none at all for a send of less than a second.
+/// either way or worse. There is no last line, and none at all for a send of less than a second:
+/// `pv -n -b` in the pipe tells what has gone through.
 #[derive(Debug, Default)]
-pub struct ZfsSend {
+pub struct Zfs {
     /// Estimates by snapshot, from the list that comes first.
     estimates: HashMap<String, u64>,
     total: Option<u64>,
@@ -24,6 +26,7 @@ pub struct ZfsSend {
     before: u64,
     /// An error that may go on in the next line.
     open: Option<(Stream, String)>,
+    counter: Counter,
     diagnostics: Diagnostics,
 }
 
@@ -33,11 +36,12 @@ struct Sent {
     bytes: u64,
 }
 
-impl Reader for ZfsSend {
+impl Reader for Zfs {
     fn line(&mut self, line: Line<'_>, found: &mut Vec<Finding>) {
         let text = prefix::without(line.text);
         let line = Line { text, ..line };
         if !self.goes_on(line, found)
+            && !self.counted(line, found)
             && !self.estimate(text, found)
             && !self.sent(text, found)
             && !self.message(line, found)
@@ -48,11 +52,12 @@ impl Reader for ZfsSend {
 
     fn finish(&mut self, found: &mut Vec<Finding>) {
         self.close(found);
+        self.counter.finish(found);
         self.diagnostics.finish(found);
     }
 }
 
-impl ZfsSend {
+impl Zfs {
     /// `full\tpool/fs@a\t67271280`, `incremental\ta\tpool/fs@b\t10554352`, `size\t77825632`, and
     /// what `-v` makes of them.
     fn estimate(&mut self, text: &str, found: &mut Vec<Finding>) -> bool {
@@ -84,6 +89,21 @@ impl ZfsSend {
         true
     }
 
+    /// What a counter behind it says is of the estimate.
+    fn counted(&mut self, line: Line<'_>, found: &mut Vec<Finding>) -> bool {
+        let before = found.len();
+        if !self.counter.line(line, found) {
+            return false;
+        }
+        for finding in found.iter_mut().skip(before) {
+            if let (Finding::Progress { kind, total, .. }, Some(estimate)) = (finding, self.total) {
+                *kind = ProgressKind::Estimated;
+                *total = Some(estimate);
+            }
+        }
+        true
+    }
+
     /// `21:20:36\t14980648\tpool/fs@a`, `21:20:31   28.3M   pool/fs@a`
     fn sent(&mut self, text: &str, found: &mut Vec<Finding>) -> bool {
         let Some(captures) = pattern!(r"^\d\d:\d\d:\d\d\s+(\S+)\s+(.+)$").captures(text) else {
@@ -108,6 +128,9 @@ impl ZfsSend {
                     bytes,
                 });
             }
+        }
+        if self.counter.has_counted() {
+            return true;
         }
         found.push(Finding::Progress {
             kind: if self.total.is_some() {
@@ -178,7 +201,7 @@ mod tests {
     #[test]
     fn parsable_progress() {
         let found = read_err(
-            "zfs-send",
+            "zfs",
             b"full\ttank/web@mon\t67271280\nsize\t67271280\n\
               21:20:36\t14980648\ttank/web@mon\n21:20:37\t31140880\ttank/web@mon\n",
         );
@@ -194,9 +217,26 @@ mod tests {
     }
 
     #[test]
+    fn a_counter_behind_it_is_exact_and_its_total_stays_an_estimate() {
+        let found = read_err(
+            "zfs",
+            b"full\ttank/web@mon\t67271280\nsize\t67271280\n1048576\n\
+              21:20:36\t14980648\ttank/web@mon\n67314672\n",
+        );
+        assert_eq!(
+            progress(&found),
+            [
+                (Estimated, Some(1_048_576), Some(67_271_280), None),
+                (Estimated, Some(67_314_672), Some(67_271_280), None)
+            ]
+        );
+        assert_eq!(figures(&found, "bytes"), [(67_314_672.0, 1.0)]);
+    }
+
+    #[test]
     fn what_is_sent_counts_on_over_snapshots() {
         let found = read_err(
-            "zfs-send",
+            "zfs",
             b"full\ttank/web@mon\t1000000\nincremental\tmon\ttank/web@tue\t200000\nsize\t1200000\n\
               23:59:59\t900000\ttank/web@mon\n00:00:00\t50000\ttank/web@tue\n00:00:01\t90000\ttank/web@tue\n",
         );
@@ -207,7 +247,7 @@ mod tests {
     #[test]
     fn figures_for_humans_and_a_receiver_between() {
         let found = read_err(
-            "zfs-send",
+            "zfs",
             b"full send of tank@a estimated size is 15.6T\n\
               send from @a to tank@b estimated size is 2.52T\n\
               total estimated size is 18.1T\nTIME        SENT   SNAPSHOT\n\
@@ -223,14 +263,14 @@ mod tests {
 
     #[test]
     fn without_an_estimate_there_is_no_total() {
-        let found = read_err("zfs-send", b"15:15:40\t294320456\ttank/t@a\n");
+        let found = read_err("zfs", b"15:15:40\t294320456\ttank/t@a\n");
         assert_eq!(progress(&found), [(Unknown, Some(294_320_456), None, None)]);
     }
 
     #[test]
     fn stamps_of_replication_are_seen_through() {
         let found = read(
-            "zfs-send",
+            "zfs",
             b"2020-03-10 10:00:02 200-0: send from @x to rpool/d@y estimated size is 9.39M\n\
               2020-03-10 10:00:02 200-0: total estimated size is 9.39M\n\
               2020-03-10 10:00:02 200-0: TIME        SENT   SNAPSHOT rpool/d@y\n",
@@ -244,7 +284,7 @@ mod tests {
     #[test]
     fn an_error_of_two_lines_is_joined() {
         let found = read_err(
-            "zfs-send",
+            "zfs",
             b"summary: 22.0 GiByte in 31min 49.9sec - average of 11.8 MiB/s\n\
               cannot receive incremental stream: destination vault/a has been modified\n\
               since most recent snapshot\n\
@@ -261,7 +301,7 @@ mod tests {
     #[test]
     fn the_cause_and_what_follows_from_it() {
         let found = read_err(
-            "zfs-send",
+            "zfs",
             b"Jul 19 14:34:31 host7 syncoid[7197]: WARN: pv not available on local machine - sync will continue without progress bar.\n\
               Jul 19 14:34:38 host7 syncoid[7208]: gzip: stdout: Broken pipe\n\
               Jul 19 14:34:38 host7 syncoid[7209]: warning: cannot send 'src/d@h': signal received\n\
@@ -273,7 +313,7 @@ mod tests {
         assert_eq!(warnings(&found).len(), 1);
 
         let found = read_err(
-            "zfs-send",
+            "zfs",
             b"cannot receive new filesystem stream: incomplete stream\n\
               warning: cannot send 'tank/web@mon': permission denied\n",
         );
@@ -281,16 +321,13 @@ mod tests {
             causes(&found),
             ["warning: cannot send 'tank/web@mon': permission denied"]
         );
-        let found = read_err("zfs-send", b"cannot receive: failed to read from stream\n");
+        let found = read_err("zfs", b"cannot receive: failed to read from stream\n");
         assert_eq!(causes(&found).len(), 1);
     }
 
     #[test]
     fn the_receivers_end() {
-        let found = read(
-            "zfs-send",
-            b"received 64.2M stream in 3 seconds (21.4M/sec)\n",
-        );
+        let found = read("zfs", b"received 64.2M stream in 3 seconds (21.4M/sec)\n");
         assert!((figures(&found, "received")[0].0 - 67_318_579.2).abs() < 0.1);
     }
 }
