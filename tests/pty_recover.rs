@@ -92,7 +92,10 @@ fn is_recovered(home: &Path, file: &Path) {
         assert_eq!(left(home), kept, "listing takes nothing away");
     }
     let said = recover(home, file, &["--remove"]);
-    assert!(said.contains("removed  copy /var/tmp/comeback-cb-"), "{said}");
+    assert!(
+        said.contains("removed  copy /var/tmp/comeback-cb-"),
+        "{said}"
+    );
     assert!(left(home).is_empty(), "{:?}", left(home));
     for more in [&["--remove"] as &[&str], &[]] {
         let said = recover(home, file, more);
@@ -126,7 +129,11 @@ fn a_restore_that_is_not_what_it_was() {
 
 #[test]
 fn a_stop_where_the_copy_of_a_named_subject_stays() {
-    let slow = step("slow restore", "restore", "echo it waits $((40 + 2)); sleep 300");
+    let slow = step(
+        "slow restore",
+        "restore",
+        "echo it waits $((40 + 2)); sleep 300",
+    );
     let home = home("stopped", &[HEAD, COPY, &slow, BESIDE]);
     let data = tempfile::tempdir_in("/var/tmp").unwrap();
     fs::write(data.path().join("a"), "a".repeat(5000)).unwrap();
