@@ -1,4 +1,4 @@
-//! The lab's machine, and methods on its real file systems.
+//! The lab's machine, and a method on its real file systems: also where its power fails.
 #![cfg(test)]
 
 #[path = "support/events.rs"]
@@ -12,23 +12,108 @@ mod vm;
 #[path = "support/world.rs"]
 mod world;
 
+use std::time::Duration;
+
+use events::Recording;
+use going::Going;
 use vm::Vm;
 use world::World;
 
+/// The longest wait for an event of a machine that is emulated.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// A world with the machine in it, which is called lab there.
+fn lab() -> Option<(World, Vm)> {
+    let world = World::new();
+    let vm = Vm::start(&world, "lab")?;
+    Some((world, vm))
+}
+
+const SEND: [&str; 13] = [
+    "run",
+    "--host",
+    "lab",
+    "--method",
+    "btrfs-send",
+    "--sandbox",
+    "/root/box",
+    "--reps",
+    "1",
+    "--set",
+    "size=8MiB",
+    "--set",
+    "files=8",
+];
+
 #[test]
 fn a_check_finds_its_file_systems() {
-    let world = World::new();
-    let Some(vm) = Vm::start(&world, "lab") else {
-        return;
-    };
-    let check = world.run(&[
-        "check",
-        "--host",
-        "lab",
-        "--method",
-        "btrfs-send",
-        "--sandbox",
-        "/root/box",
-    ]);
-    println!("{}\n{}", check.out, vm.there());
+    let Some((world, vm)) = lab() else { return };
+    let before = vm.there();
+    let check = world.run(&["check", "--host", "lab", "--sandbox", "/root/box"]);
+    for line in [
+        "Debian GNU/Linux",
+        "btrfs-progs v",
+        "LVM version",
+        "zfs-2.",
+        "vdf 4.00 GiB",
+        "/dev/vda ext4 on /",
+        "btrfs-send on lab: can run",
+    ] {
+        assert!(
+            check.out.contains(line),
+            "{line:?} is missing: {}",
+            check.out
+        );
+    }
+    assert_eq!(vm.there(), before);
+}
+
+#[test]
+fn a_run_is_verified_and_leaves_nothing() {
+    let Some((world, vm)) = lab() else { return };
+    let before = vm.there();
+    let record = world.text("r.jsonl");
+    let more = ["--format", "json", "--record", &record];
+    let run = world.run(&[&SEND[..], &more].concat());
+    let report = run.assert_good().json();
+    for row in report["rows"].as_array().unwrap() {
+        assert_eq!(row["host"], "lab", "{row}");
+        assert_eq!(row["states"], serde_json::json!(["ok"]), "{row}");
+        assert_eq!(row["verified"]["matched"], row["verified"]["of"], "{row}");
+    }
+    let recording = Recording::read(&world.path("r.jsonl"));
+    for (name, state, _) in recording.leaves() {
+        assert_eq!(state, "undone", "{name}");
+    }
+    assert_eq!(vm.there(), before);
+}
+
+#[test]
+fn where_its_power_fails_the_session_says_so_and_recover_takes_all_away() {
+    let Some((world, vm)) = lab() else { return };
+    let before = vm.there();
+    let record = world.text("r.jsonl");
+    let mut going = Going::start(world.command(&[&SEND[..], &["--record", &record]].concat()));
+    going.patience = PATIENCE;
+    going.until_started("backup");
+    vm.reset();
+    let ended = going.wait();
+    assert_eq!(ended.code, 3, "{}", ended.err);
+    let said = "it has restarted since the session began";
+    assert!(ended.err.contains(said), "{}", ended.err);
+    assert_eq!(going.heard.exit(), Some(3));
+    // What was in its memory is gone; what was on its disk is not.
+    let left = vm.there();
+    assert!(left.contains("/source.img"), "{left}");
+    assert!(!left.contains("/dev/loop"), "{left}");
+    let named = world.run(&["recover", "--host", "lab"]);
+    for word in [going.session().as_str(), "box", "undo"] {
+        assert!(named.assert_good().out.contains(word), "{}", named.out);
+    }
+    assert_eq!(vm.there(), left);
+    for _ in 0..2 {
+        let removed = world.run(&["recover", "--host", "lab", "--remove"]);
+        removed.assert_good();
+        assert_eq!(vm.there(), before, "{}", removed.out);
+    }
 }

@@ -1,4 +1,4 @@
-//! Method files: the built-in ones and four drafts load, are checked and dry-run against fixture
+//! Method files: the built-in ones and three drafts load, are checked and dry-run against fixture
 //! facts; wrong ones say which line is wrong, and why.
 
 #![cfg(test)]
@@ -90,25 +90,49 @@ fn a_condition_is_decided_in_the_plan() {
 }
 
 #[test]
+fn steps_of_a_group_take_turns() {
+    let zfs = bound("zfs-snapshot", None, &[("many", "1,20")]);
+    let turns: Vec<_> = steps(&zfs)
+        .into_iter()
+        .filter(|name| name.starts_with("many: "))
+        .collect();
+    assert_eq!(
+        turns,
+        [
+            "many: create 1",
+            "many: list 1",
+            "many: account 1",
+            "many: delete 1",
+            "many: create 20",
+            "many: list 20",
+            "many: account 20",
+            "many: delete 20",
+        ]
+    );
+    let none = bound("zfs-snapshot", None, &[]);
+    assert!(!steps(&none).iter().any(|name| name.starts_with("many")));
+}
+
+#[test]
 fn repetitions_are_unrolled_with_their_labels() {
     let zfs = bound(
         "zfs-experiment",
         None,
-        &[("snapshots", "2"), ("counts", "5,50")],
+        &[("snapshots", "2"), ("many", "5,50")],
     );
     let names = steps(&zfs);
     assert!(
-        names.contains(&"snapshot, load 2") && !names.contains(&"snapshot, load 3"),
+        names.contains(&"snapshot, under load 2") && !names.contains(&"snapshot, under load 3"),
         "{names:?}"
     );
-    assert!(names.contains(&"listing 50"));
+    assert!(names.contains(&"many: list 50"));
     let second = zfs
         .steps
         .iter()
-        .find(|step| step.name == "snapshot, load 2")
+        .find(|step| step.name == "snapshot, under load 2")
         .unwrap();
     assert_eq!(second.pause, Some(5.0));
-    assert_eq!(second.labels.get("n").map(String::as_str), Some("2"));
+    assert_eq!(second.labels.get("i").map(String::as_str), Some("2"));
 }
 
 #[test]

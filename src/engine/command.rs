@@ -10,7 +10,9 @@ use tokio::time::{Instant as Tick, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::event::{StepId, Stream};
-use crate::host::supervisor::{Heard, Job, Launch, Outcome, StopProof, Stopper, Supervisor};
+use crate::host::supervisor::{
+    Heard, Job, Launch, Outcome, RESTARTED, StopProof, Stopper, Supervisor,
+};
 use crate::host::{HostError, SharedHost, ask};
 use crate::progress::Reader;
 
@@ -130,6 +132,7 @@ impl Followed {
                 resolution: 0.0,
                 begun: true,
                 lost: true,
+                restarted: false,
                 survivors: 0,
             },
             out: Vec::new(),
@@ -244,6 +247,9 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
         tokio::select! {
             heard = job.next() => match heard {
                 Some(Heard::Ended(outcome)) => {
+                    if outcome.restarted {
+                        hearing.done.gone = Some(RESTARTED.to_owned());
+                    }
                     hearing.done.outcome = outcome;
                     break;
                 }

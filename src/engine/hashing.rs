@@ -14,7 +14,7 @@ use crate::host::hashing::{
     Counted, HashError, Lists, Manifest, compare_script, file_script, hash_file, hash_tree, parse,
     tree_script,
 };
-use crate::host::supervisor::{Heard, Launch, StopProof};
+use crate::host::supervisor::{Heard, Launch, RESTARTED, StopProof};
 use crate::method::HostInfo;
 use crate::progress::Finding;
 use crate::progress::clamp::Clamp;
@@ -241,6 +241,11 @@ async fn once(
                 };
                 let room = KEEP.saturating_sub(all.len());
                 all.extend(bytes.into_iter().take(room));
+            }
+            Some(Heard::Ended(outcome)) if stopped.is_none() && outcome.restarted => {
+                let why = gone(host, RESTARTED.to_owned());
+                shared.lost(host, &why);
+                return Err(why.into());
             }
             Some(Heard::Ended(outcome)) if stopped.is_none() && !outcome.begun => {
                 return Err(EngineError::Host(HostError::Down {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use comeback::host::supervisor::Launch;
+use comeback::host::supervisor::{Caps, Launch};
 
 use crate::bench::{Done, LIMIT, gather, on_each_shell, until};
 
@@ -46,6 +46,30 @@ fn a_lost_connection_stops_nothing() {
             assert_eq!(*line, format!("line {}", at + 1));
         }
         assert_eq!(lines.last(), Some(&"last"));
+    });
+}
+
+#[test]
+fn on_a_machine_that_has_restarted_nothing_goes_on() {
+    on_each_shell(|bench| async move {
+        // A step that has ended keeps its end.
+        let mut ended = bench.launch("s1", "echo out; exit 5").await;
+        assert_eq!(gather(&mut ended).await.outcome().status, [5]);
+        // As after a restart: the kernel tells another one.
+        std::fs::write(bench.state().join("boot-id"), "an earlier one\n").unwrap();
+        let again = bench.supervisor.attach("s1", Caps::default());
+        assert_eq!(gather(&mut again.unwrap()).await.outcome().status, [5]);
+        let (mark, quoted) = bench.file("mark");
+        let done = bench.run("s2", &format!("touch {quoted}")).await;
+        let outcome = done.outcome();
+        assert!(outcome.restarted && outcome.lost && outcome.status.is_empty());
+        assert!(!mark.exists());
+        // One that nobody knows the end of.
+        let done = bench.supervisor.attach("s3", Caps::default());
+        assert!(gather(&mut done.unwrap()).await.outcome().restarted);
+        // A session that begins there begins anew.
+        bench.supervisor.prepare().await.unwrap();
+        assert_eq!(bench.run("s4", "true").await.outcome().status, [0]);
     });
 }
 

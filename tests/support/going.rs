@@ -22,6 +22,8 @@ pub struct Going {
     child: Option<Child>,
     lines: Receiver<String>,
     pub heard: Recording,
+    /// The longest wait for an event; more for a host that is slow.
+    pub patience: Duration,
 }
 
 impl Going {
@@ -47,6 +49,7 @@ impl Going {
             child: Some(child),
             lines,
             heard: Recording::default(),
+            patience: PATIENCE,
         }
     }
 
@@ -73,7 +76,7 @@ impl Going {
 
     /// The same, and whether there was one.
     pub fn next_that(&mut self, is: impl Fn(&Value) -> bool) -> bool {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + self.patience;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {

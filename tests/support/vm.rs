@@ -121,10 +121,10 @@ impl Vm {
     /// calls, and files where it makes any.
     pub fn there(&self) -> String {
         self.sh(
-            "cat /proc/mounts; losetup --list -n -O NAME,BACK-FILE; dmsetup ls; zpool list -H -o name; \
+            "grep -v boot_id /proc/mounts; losetup --list -n -O NAME,BACK-FILE; dmsetup ls; zpool list -H -o name; \
              zfs list -H -o name -t all; vgs --noheadings -o vg_name; \
              ps -eo comm= | grep -Ex 'sh|fio|pv|dd|btrfs|zfs|rsync|tar|openssl|sleep'; \
-             find /root /var/tmp /var/lib/comeback /tmp 2>/dev/null | sort",
+             find /root /var/tmp /tmp /var/lib/comeback/* 2>/dev/null | sort",
         )
     }
 

@@ -26,6 +26,15 @@ cuts() {
   done
 }
 
+# Whether the machine has started anew since session $s began: nothing that ran, was mounted or
+# attached then is there any more.
+restarted() {
+  boot='' was=
+  [ -e "$s/boot-id" ] && read -r boot 2>/dev/null </proc/sys/kernel/random/boot_id || return 1
+  read -r was 2>/dev/null <"$s/boot-id"
+  [ "$boot" != "$was" ]
+}
+
 # $now: whole seconds of a clock that nobody sets, where there is one.
 read_now() {
   if read -r now _ 2>/dev/null </proc/uptime; then

@@ -20,6 +20,11 @@ inline() {
   [ "$2" -eq 0 ] || dd if="$d/err" bs="$2" count=1 2>/dev/null
 }
 
+# Says what became of a step that has no status, or that the machine has restarted.
+over() {
+  if restarted; then say restarted; else say "$@"; fi
+}
+
 # Waits for the end, and tells it. Without a supervisor there will be no status: then for the
 # end of the command.
 until_ended() {
@@ -36,11 +41,11 @@ until_ended() {
       say missing
       return
     elif void; then
-      say void
+      over void
       return
     else
       sizes
-      say lost "$bytes_out" "$bytes_err" "$(cuts)"
+      over lost "$bytes_out" "$bytes_err" "$(cuts)"
       return
     fi
   done

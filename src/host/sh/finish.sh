@@ -1,7 +1,7 @@
 # Takes away what the supervisor left of session $s.
 # shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
 if [ -e "$s" ]; then
-  rm -rf "$s/steps" "$s/run" "$s/keeper" "$s/beat"
+  rm -rf "$s/steps" "$s/run" "$s/boot-id" "$s/keeper" "$s/beat"
   [ "$journal" = keep ] || rm -f "$s/journal"
   [ -e "$s/journal" ] || rmdir "$s"
 fi

@@ -7,6 +7,10 @@ refuse() {
   exit 1
 }
 
+if restarted; then
+  say restarted
+  exit 1
+fi
 why=$(mkdir -m 700 "$d" 2>&1) || refuse "$why."
 (
   umask 077

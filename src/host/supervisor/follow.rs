@@ -99,6 +99,10 @@ impl Teller {
                         self.back().await?;
                         return Ok(Turn::Ended(nothing(Outcome::lost()), None));
                     }
+                    Ok(Line::Restarted) => {
+                        self.back().await?;
+                        return Ok(Turn::Ended(nothing(Outcome::restarted()), None));
+                    }
                     Ok(Line::Inline(_) | Line::Refused(_) | Line::Other(..)) => {}
                     Err(over) => return Ok(Turn::Lost(over.to_string())),
                 },

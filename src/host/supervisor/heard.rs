@@ -48,6 +48,8 @@ pub struct Outcome {
     pub begun: bool,
     /// Whether nobody knows how it ended: the processes are gone, and there is no status.
     pub lost: bool,
+    /// Whether that is so because the machine has started anew since the session began.
+    pub restarted: bool,
     /// Processes that outlived the command in its group, and were ended.
     pub survivors: u32,
 }
@@ -60,6 +62,7 @@ impl Outcome {
             resolution: 0.0,
             begun: true,
             lost: false,
+            restarted: false,
             survivors: 0,
         }
     }
@@ -68,6 +71,13 @@ impl Outcome {
         Self {
             lost: true,
             ..Self::unknown()
+        }
+    }
+
+    pub(super) fn restarted() -> Self {
+        Self {
+            restarted: true,
+            ..Self::lost()
         }
     }
 

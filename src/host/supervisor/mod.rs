@@ -53,6 +53,10 @@ pub use self::pipe::pipe_script;
 pub use self::side::{Ends, Entry, Link, Part, Side, Whole};
 pub use self::stop::{StopProof, Stopper};
 
+/// Why nothing goes on where [`Outcome::restarted`] is told.
+pub const RESTARTED: &str = "it has restarted since the session began: what was mounted, attached or \
+                             running there is gone";
+
 /// How long a short script may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 

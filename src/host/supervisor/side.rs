@@ -11,7 +11,7 @@ use super::frame::Frame;
 use super::job::{Job, input_of};
 use super::place::{At, Inner, Told};
 use super::wire::Line;
-use super::{Launch, PATIENCE};
+use super::{Launch, PATIENCE, RESTARTED};
 use crate::host::sh::{
     COMMON, CONTROL, ENTER, MEMBERS, SENDERS, STAGE, STREAM, WHOLE, with_environment,
 };
@@ -151,6 +151,7 @@ pub(super) async fn begin(
             link,
         }),
         Ok(Ok(Line::Refused(why))) => Err(inner.refused(format!("step {step}: {why}"))),
+        Ok(Ok(Line::Restarted)) => Err(inner.refused(RESTARTED)),
         Ok(Err(over @ Over::Exit(Exit::Code(_), _))) => {
             Err(inner.refused(format!("step {step} could not be begun: {over}")))
         }
@@ -289,6 +290,7 @@ fn staged(at: &At, step: &str, said: Told) -> Result<(), HostError> {
     for line in said.lines {
         match line {
             Line::Refused(why) => return Err(at.inner.refused(format!("step {step}: {why}"))),
+            Line::Restarted => return Err(at.inner.refused(RESTARTED)),
             Line::Other(word, _) if word == "staged" => staged = true,
             _ => {}
         }

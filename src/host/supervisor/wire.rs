@@ -27,6 +27,8 @@ pub(super) enum Line {
     Void,
     /// Its folder is not there any more.
     Missing,
+    /// The machine has started anew since the session began.
+    Restarted,
     /// The host refused, and why.
     Refused(String),
     /// Anything else that a script says: a word and the rest.
@@ -40,6 +42,7 @@ impl Line {
             "started" => Self::Started,
             "void" => Self::Void,
             "missing" => Self::Missing,
+            "restarted" => Self::Restarted,
             "refused" => Self::Refused(plain(rest)),
             "ended" => Self::Ended(ended(rest, clock).unwrap_or_else(|| lost(""))),
             "lost" => Self::Ended(lost(rest)),
@@ -100,6 +103,7 @@ fn ended(text: &str, clock: HostClock) -> Option<Ended> {
             resolution: clock.resolution,
             begun: true,
             lost: false,
+            restarted: false,
             survivors,
         },
         sizes,

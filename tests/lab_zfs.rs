@@ -1,0 +1,331 @@
+//! ZFS in the lab's machine: laws that hold whatever the machine, not bytes.
+#![cfg(test)]
+
+#[path = "support/events.rs"]
+mod events;
+#[path = "support/going.rs"]
+mod going;
+#[path = "support/missing.rs"]
+mod missing;
+#[path = "support/sandboxed.rs"]
+mod sandboxed;
+#[path = "support/vm.rs"]
+mod vm;
+#[path = "support/world.rs"]
+mod world;
+
+use going::Going;
+use rustix::process::Signal;
+use sandboxed::{Sandboxed, assert_all_undone, values};
+use serde_json::json;
+use vm::Vm;
+
+/// 24 files of 512 KiB, of which a change set overwrites 2, deletes 1 and creates 1.
+const SMALL: [&str; 4] = ["--set", "size=12MiB", "--set", "files=24"];
+/// A load that is long enough for two snapshots in it.
+const LOAD: [&str; 8] = [
+    "--set",
+    "zfs-experiment.load_size=4MiB",
+    "--set",
+    "zfs-experiment.load_seconds=8",
+    "--set",
+    "zfs-experiment.load_before=1",
+    "--set",
+    "zfs-experiment.load_pause=0",
+];
+const MIB: f64 = 1_048_576.0;
+
+fn with<'a>(parts: &[&[&'a str]]) -> Vec<&'a str> {
+    parts.concat()
+}
+
+#[test]
+fn snapshot_and_experiment_three_times_are_verified_obey_their_laws_and_leave_nothing() {
+    let Some(lab) = Sandboxed::new() else { return };
+    let more = [
+        "--method",
+        "zfs-snapshot",
+        "--method",
+        "zfs-experiment",
+        "--reps",
+        "3",
+        "--format",
+        "json",
+        "--set",
+        "zfs-snapshot.many=1,4",
+        "--set",
+        "zfs-experiment.snapshots=2",
+    ];
+    let (run, recording) = lab.run("r.jsonl", &with(&[&more, &SMALL, &LOAD]));
+    run.assert_good();
+    let report = run.json();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert_eq!(row["states"], json!(["ok", "ok", "ok"]), "{row}");
+        assert_eq!(row["verified"]["matched"], 3, "{row}");
+        assert_eq!(row["verified"]["of"], 3, "{row}");
+    }
+    for (name, count) in [
+        ("snapshot", 3),
+        ("rollback", 6),
+        ("delete the snapshot", 3),
+        ("space back", 6),
+        ("snapshot, idle", 6),
+        ("delete, idle", 6),
+        ("snapshot, under load", 6),
+        ("delete, after the load", 6),
+        ("many: create", 6),
+        ("many: list", 6),
+        ("many: account", 6),
+        ("many: delete", 6),
+        ("full replication", 3),
+        ("incremental replication", 3),
+        ("bandwidth", 3),
+        ("latency p99", 3),
+        ("arc size", 3),
+        ("arc limit", 3),
+    ] {
+        let all = values(&recording, name);
+        assert_eq!(all.len(), count, "{name}");
+        assert!(all.iter().all(|value| *value > 0.0), "{name}: {all:?}");
+    }
+    // What the pool says is held and what the file system says are one, but for some metadata: three
+    // files of 512 KiB were overwritten or deleted.
+    let own = values(&recording, "held by usedbysnapshots (held)");
+    let held = [
+        values(&recording, "held by the snapshot"),
+        values(&recording, "held by the first snapshot"),
+    ]
+    .concat();
+    assert_eq!((own.len(), held.len()), (6, 6));
+    for (pool, own) in held.iter().zip(&own) {
+        assert!((pool - own).abs() < 0.5 * MIB, "{pool} {own}");
+        assert!((1.5 * MIB..3.0 * MIB).contains(own), "{own}");
+    }
+    for name in ["change set without a snapshot", "still held after"] {
+        let all = values(&recording, name);
+        let none = |value: &f64| value.abs() < 0.5 * MIB;
+        assert!(all.iter().all(none), "{name}: {all:?}");
+    }
+    let (full, estimate, part) = (
+        values(&recording, "full stream"),
+        values(&recording, "full stream, estimate"),
+        values(&recording, "incremental stream"),
+    );
+    for ((full, estimate), part) in full.iter().zip(&estimate).zip(&part) {
+        assert!(
+            *full > 16.0 * MIB && *part > MIB && part < full,
+            "{full} {part}"
+        );
+        assert!((full / estimate - 1.0).abs() < 0.1, "{full} {estimate}");
+    }
+    assert!(recording.of("proof").all(|proof| proof["verdict"] == true));
+    assert_all_undone(&recording);
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn a_named_dataset_is_only_read_and_a_stream_that_breaks_is_resumed() {
+    let Some(mut lab) = Sandboxed::new() else {
+        return;
+    };
+    let send = ["--method", "zfs-send", "--reps", "1"];
+    let (run, recording) = lab.run(
+        "own.jsonl",
+        &with(&[&send, &SMALL, &["--set", "interrupt=true"]]),
+    );
+    run.assert_good();
+    // The second half alone went through.
+    let resumed = values(&recording, "full stream")[0];
+    assert!((4.0 * MIB..9.0 * MIB).contains(&resumed), "{resumed}");
+    assert_eq!(values(&recording, "incremental stream").len(), 1);
+    assert_all_undone(&recording);
+    lab.assert_nothing_left();
+
+    lab.vm.sh(
+        "zpool create -o cachefile=none tank /dev/vdb && zfs create -o compression=off tank/web && mkdir /tank/web/a && \
+         dd if=/dev/urandom of=/tank/web/a/b bs=1M count=6 2>/dev/null && zfs snapshot tank/web@theirs && zpool sync",
+    );
+    lab.begin_here();
+    let state = "zfs get -Hp -o property,value guid,used,written,mounted,readonly,comeback:subject tank/web";
+    let was = lab.vm.sh(state);
+    let named = with(&[&send, &["--subject", "dataset:tank/web"]]);
+    let (run, recording) = lab.run("named.jsonl", &named);
+    run.assert_good();
+    assert!(values(&recording, "full stream")[0] > 6.0 * MIB);
+    assert!(values(&recording, "restore").len() == 1);
+    assert_all_undone(&recording);
+    lab.assert_nothing_left();
+    assert_eq!(lab.vm.sh(state), was);
+
+    // Below another dataset, of which there is none; or which has no room.
+    for (into, says) in [
+        ("tank/nowhere", "tank/nowhere is not there"),
+        ("tank/small", "no room for the copy"),
+    ] {
+        if into == "tank/small" {
+            lab.vm.sh("zfs create -o quota=4M tank/small");
+            lab.begin_here();
+        }
+        let set = format!("into={into}");
+        let (run, recording) = lab.run(
+            &format!("{}.jsonl", into.replace('/', "-")),
+            &with(&[&named, &["--set", &set]]),
+        );
+        assert_eq!(run.code, 1, "{}", run.err);
+        assert!(run.err.contains(says), "{}", run.err);
+        assert_all_undone(&recording);
+        lab.assert_nothing_left();
+    }
+
+    // What is no dataset, is none of theirs, or cannot be read.
+    lab.vm.sh(
+        "zfs create -s -V 64M tank/disk; zfs create -o mountpoint=none tank/bare; udevadm settle",
+    );
+    for (id, says) in [
+        ("tank/none", "tank/none is not there"),
+        ("tank/disk", "is no file system but a volume"),
+        ("tank/bare", "is not mounted"),
+        ("tank/web@theirs", "as `zfs list` names it"),
+    ] {
+        let subject = format!("dataset:{id}");
+        let refused = lab.world.run(&[
+            "check",
+            "--host",
+            "lab",
+            "--sandbox",
+            "/root/box",
+            "--method",
+            "zfs-send",
+            "--subject",
+            &subject,
+        ]);
+        assert!([2, 4].contains(&refused.code), "{id}: {}", refused.err);
+        let all = refused.out.clone() + &refused.err;
+        assert!(all.contains(says), "{id}: {all}");
+    }
+}
+
+/// `zfs-send` with one more step before another.
+fn sabotaged(before: &str, run: &str) -> String {
+    let text = include_str!("../methods/zfs-send.toml");
+    let at = text.find(before).unwrap();
+    let at = text[..at].rfind("[[step]]").unwrap();
+    let (front, rest) = text.split_at(at);
+    format!(
+        "{front}[[step]]\nname = \"sabotage\"\nphase = \"protect\"\nrun = '''{run}'''\n\n{rest}"
+    )
+}
+
+#[test]
+fn what_goes_wrong_is_said_in_a_sentence_and_undone() {
+    let Some(lab) = Sandboxed::new() else { return };
+    for (name, before, run, says) in [
+        (
+            "modified",
+            "use  = \"zfs-ready\"",
+            "zfs set readonly=off {{ id }}-target/data && touch {{ box }}/copy/x && zpool sync {{ id }}-target",
+            "was changed since",
+        ),
+        (
+            "no-common",
+            "use  = \"zfs-ready\"",
+            "zfs destroy {{ id }}-target/data@comeback-{{ id }}-1",
+            "no common snapshot",
+        ),
+        (
+            "full-target",
+            "name    = \"backup\"",
+            "zfs create {{ id }}-target/fill && { dd if=/dev/urandom of={{ box }}/target/fill/x bs=1M count=2000 2>/dev/null; zpool sync {{ id }}-target; }",
+            "out of space",
+        ),
+    ] {
+        let mut text = sabotaged(before, run);
+        if name == "full-target" {
+            text = text.replacen(
+                "with = { pool = \"target\", image = \"{{ size * 2 + 1073741824 }}\"",
+                "with = { pool = \"target\", image = \"134217728\"",
+                1,
+            );
+            // The tool has the last word here, not the gauge.
+            text = text.replace(
+                "use  = \"zfs-fill\"\nwhen = \"own\"\nwith = { pool = \"target\" }",
+                "use = \"sandbox-fill\"",
+            );
+        }
+        lab.world.method(name, &text);
+        let more = with(&[&["--method", name, "--reps", "1"], &SMALL]);
+        let (run, recording) = lab.run(&format!("{name}.jsonl"), &more);
+        assert_eq!(run.code, 1, "{name}: {}", run.err);
+        assert!(run.err.contains(says), "{name}: {}", run.err);
+        let kept = recording
+            .leaves()
+            .iter()
+            .any(|(_, state, _)| state == "kept");
+        if kept {
+            lab.recover();
+        }
+        lab.assert_nothing_left();
+    }
+}
+
+#[test]
+fn stopped_killed_or_cut_off_nothing_stays() {
+    let Some(lab) = Sandboxed::new() else { return };
+    let once = with(&[&["--method", "zfs-send", "--reps", "1"], &SMALL]);
+    let start = |record: &str| {
+        let arguments = lab.arguments(record, &once);
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        Going::start(lab.world.command(&arguments))
+    };
+    let mut going = start("stop.jsonl");
+    going.until_started("full copy proved");
+    going.signal(Signal::INT);
+    assert_eq!(going.wait().code, 130);
+    lab.assert_nothing_left();
+
+    // Killed: the journal on the host knows.
+    let mut going = start("kill.jsonl");
+    going.until_started("restore");
+    going.signal(Signal::KILL);
+    going.wait();
+    lab.recover();
+
+    // And when the power fails, the pools are gone, and their files are not.
+    let mut going = start("power.jsonl");
+    going.until_started("backup, incremental");
+    going.signal(Signal::KILL);
+    going.wait();
+    lab.vm.reset();
+    lab.recover();
+}
+
+#[test]
+fn a_second_host_takes_the_copy_and_gives_it_back() {
+    let Some(lab) = Sandboxed::new() else { return };
+    let Some(second) = Vm::start(&lab.world, "second") else {
+        return;
+    };
+    second.sh("mkdir -p /root/box");
+    let there = second.there();
+    let more = [
+        "--method",
+        "zfs-replicate",
+        "--role",
+        "target=second",
+        "--reps",
+        "1",
+    ];
+    let (run, recording) = lab.run(
+        "r.jsonl",
+        &with(&[&more, &SMALL, &["--set", "hashed=true"]]),
+    );
+    run.assert_good();
+    let through = values(&recording, "through");
+    assert_eq!(through.len(), 2, "{through:?}");
+    assert!(through[1] < through[0] && through[1] > MIB, "{through:?}");
+    assert_all_undone(&recording);
+    lab.assert_nothing_left();
+    assert_eq!(second.there(), there);
+}

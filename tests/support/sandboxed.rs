@@ -1,0 +1,93 @@
+//! The lab's machine with a sandbox in it, and what was there before anything had run.
+#![cfg(test)]
+#![allow(dead_code, reason = "several test programs use it, each in part")]
+
+use crate::events::Recording;
+use crate::going::wait_until;
+use crate::vm::Vm;
+use crate::world::{Ended, World};
+
+/// A world whose host `lab` is a machine of its own.
+pub struct Sandboxed {
+    pub world: World,
+    pub vm: Vm,
+    before: String,
+}
+
+impl Sandboxed {
+    /// Nothing where the lab was not built.
+    pub fn new() -> Option<Self> {
+        let world = World::new();
+        let vm = Vm::start(&world, "lab")?;
+        vm.sh("mkdir -p /root/box");
+        let before = vm.there();
+        Some(Self { world, vm, before })
+    }
+
+    /// What is there now is what is there to begin with: something that a test prepared.
+    pub fn begin_here(&mut self) {
+        self.before = self.vm.there();
+    }
+
+    pub fn assert_nothing_left(&self) {
+        assert_eq!(self.vm.there(), self.before);
+    }
+
+    /// `run` on it, into a recording of this name.
+    pub fn arguments(&self, record: &str, more: &[&str]) -> Vec<String> {
+        let record = self.world.text(record);
+        let fixed = [
+            "run",
+            "--host",
+            "lab",
+            "--sandbox",
+            "/root/box",
+            "--record",
+            &record,
+        ];
+        fixed.iter().chain(more).map(ToString::to_string).collect()
+    }
+
+    pub fn run(&self, record: &str, more: &[&str]) -> (Ended, Recording) {
+        let arguments = self.arguments(record, more);
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        let ended = self.world.run(&arguments);
+        (ended, Recording::read(&self.world.path(record)))
+    }
+
+    /// Takes away what is left, from the journal on the host alone; once more is without harm.
+    pub fn recover(&self) {
+        wait_until("it is recovered", || {
+            let done = self.world.run(&["recover", "--host", "lab", "--remove"]);
+            assert!(
+                done.code == 0 || done.out.contains("goes on"),
+                "{}\n{}",
+                done.out,
+                done.err
+            );
+            done.code == 0
+        });
+        let again = self.world.run(&["recover", "--host", "lab", "--remove"]);
+        assert_eq!(again.out, "lab: nothing is left\n");
+        self.assert_nothing_left();
+    }
+}
+
+/// All values of a figure, in the order of the runs.
+pub fn values(recording: &Recording, name: &str) -> Vec<f64> {
+    let samples = recording
+        .of("sample")
+        .filter(|sample| sample["name"] == name);
+    samples
+        .map(|sample| sample["value"].as_f64().unwrap())
+        .collect()
+}
+
+/// Whatever a run left has been undone.
+pub fn assert_all_undone(recording: &Recording) {
+    let leaves = recording.leaves();
+    assert!(!leaves.is_empty());
+    for (name, state, _) in &leaves {
+        assert_eq!(state, "undone", "{name}");
+    }
+}
