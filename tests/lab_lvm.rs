@@ -7,109 +7,47 @@ mod events;
 mod going;
 #[path = "support/missing.rs"]
 mod missing;
+#[path = "support/sandboxed.rs"]
+mod sandboxed;
 #[path = "support/vm.rs"]
 mod vm;
 #[path = "support/world.rs"]
 mod world;
 
 use events::Recording;
-use going::{Going, wait_until};
+use going::Going;
 use rustix::process::Signal;
-use vm::Vm;
-use world::{Ended, World};
+use sandboxed::{Sandboxed, assert_all_undone, values};
+use world::Ended;
 
 const KIB: f64 = 1024.0;
 /// 24 files of 256 KiB, of which a change set overwrites 3, deletes 1 and creates 1.
 const SMALL: [&str; 4] = ["--set", "size=6MiB", "--set", "files=24"];
 const SNAPSHOT: [&str; 2] = ["--method", "lvm-thin-snapshot"];
 
-/// A machine with a sandbox in it, and what is there before anything has run.
-struct Lab {
-    world: World,
-    vm: Vm,
-    before: String,
-}
+/// A machine with a sandbox in it.
+struct Lab(Sandboxed);
 
 impl Lab {
     fn new() -> Option<Self> {
-        let world = World::new();
-        let vm = Vm::start(&world, "lab")?;
-        vm.sh("mkdir -p /root/box /var/lib/comeback");
-        let mut lab = Self {
-            world,
-            vm,
-            before: String::new(),
-        };
-        lab.before = lab.there();
-        Some(lab)
+        Sandboxed::new().map(Self)
     }
 
-    /// All that a run could leave, and what LVM would keep of it; of the group `data`, which is the
-    /// test's own, LVM keeps every change.
+    /// All that a run could leave there, and the volumes of others.
     fn there(&self) -> String {
-        let kept = "find /etc/lvm /run/lvm/vgs_online -type f 2>/dev/null | grep -v /data | sort; \
-             lvs --noheadings -o lv_full_name,lv_attr";
-        self.vm.there() + &self.vm.sh(kept)
+        self.0.vm.there() + &self.0.vm.sh("lvs --noheadings -o lv_full_name,lv_attr")
     }
 
+    /// Nor did LVM keep anything of it.
     fn assert_nothing_left(&self) {
-        assert_eq!(self.there(), self.before);
-    }
-
-    fn arguments<'a>(&'a self, record: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-        [
-            "run",
-            "--host",
-            "lab",
-            "--sandbox",
-            "/root/box",
-            "--record",
-            record,
-        ]
-        .iter()
-        .chain(&SMALL)
-        .chain(more)
-        .copied()
-        .collect()
+        self.0.assert_nothing_left();
+        let kept =
+            "find /etc/lvm/archive /etc/lvm/backup /run/lvm/vgs_online -type f 2>/dev/null || :";
+        assert_eq!(self.0.vm.sh(kept), "");
     }
 
     fn run(&self, record: &str, more: &[&str]) -> (Ended, Recording) {
-        let ended = self.world.run(&self.arguments(record, more));
-        (ended, Recording::read(&self.world.path(record)))
-    }
-
-    /// Takes away what is left, from the journal on the host alone.
-    fn recover(&self) {
-        wait_until("it is recovered", || {
-            let done = self.world.run(&["recover", "--host", "lab", "--remove"]);
-            assert!(
-                done.code == 0 || done.out.contains("goes on"),
-                "{}\n{}",
-                done.out,
-                done.err
-            );
-            done.code == 0
-        });
-        let again = self.world.run(&["recover", "--host", "lab", "--remove"]);
-        assert_eq!(again.out, "lab: nothing is left\n");
-        self.assert_nothing_left();
-    }
-}
-
-fn values(recording: &Recording, name: &str) -> Vec<f64> {
-    let samples = recording
-        .of("sample")
-        .filter(|sample| sample["name"] == name);
-    samples
-        .map(|sample| sample["value"].as_f64().unwrap())
-        .collect()
-}
-
-fn assert_all_undone(recording: &Recording) {
-    let leaves = recording.leaves();
-    assert!(!leaves.is_empty());
-    for (name, state, _) in &leaves {
-        assert_eq!(state, "undone", "{name}");
+        self.0.run(record, &[&SMALL, more].concat())
     }
 }
 
@@ -225,7 +163,7 @@ fn the_experiment_three_times_is_verified_obeys_its_laws_and_leaves_nothing() {
 }
 
 #[test]
-fn merged_stopped_killed_cut_off_full_or_in_the_way_it_leaves_nothing() {
+fn merged_full_or_in_the_way_it_leaves_nothing() {
     let Some(lab) = Lab::new() else { return };
 
     let mut merge = SNAPSHOT.to_vec();
@@ -269,7 +207,7 @@ fn merged_stopped_killed_cut_off_full_or_in_the_way_it_leaves_nothing() {
         "pool = \"33554432\"",
     );
     assert_ne!(text, small);
-    lab.world.method("full-pool", &small);
+    lab.0.world.method("full-pool", &small);
     let (run, recording) = lab.run(
         "full.jsonl",
         &[
@@ -292,11 +230,12 @@ fn merged_stopped_killed_cut_off_full_or_in_the_way_it_leaves_nothing() {
     lab.assert_nothing_left();
 
     // A group of that name is somebody's: it is neither used nor touched.
-    lab.vm
+    lab.0
+        .vm
         .sh("vgcreate -q taken /dev/vdb && lvcreate -q -n theirs -l 4 taken");
     let theirs = lab.there();
     let fragment = include_str!("../methods/fragments/lvm-thin-pool.toml");
-    let folder = lab.world.path("home/.config/comeback/methods/fragments");
+    let folder = lab.0.world.path("home/.config/comeback/methods/fragments");
     std::fs::create_dir_all(&folder).unwrap();
     let taken = fragment.replace("{{ id|replace('-', '_') }}", "taken");
     std::fs::write(folder.join("lvm-thin-pool.toml"), taken).unwrap();
@@ -308,41 +247,61 @@ fn merged_stopped_killed_cut_off_full_or_in_the_way_it_leaves_nothing() {
     assert_all_undone(&recording);
     assert_eq!(lab.there(), theirs);
     std::fs::remove_dir_all(&folder).unwrap();
-    lab.vm
+    lab.0
+        .vm
         .sh("vgremove -q -y -f taken && pvremove -q /dev/vdb && rm -f /etc/lvm/*/taken*");
     lab.assert_nothing_left();
+}
+
+#[test]
+fn stopped_killed_or_cut_off_it_leaves_nothing() {
+    let Some(lab) = Lab::new() else { return };
+    let once = [&SMALL[..], &SNAPSHOT, &["--reps", "1"]].concat();
+    // Each step of the way has its own patience: the machine is slow.
+    let start = |record: &str, until: &str| {
+        let arguments = lab.0.arguments(record, &once);
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        let mut going = Going::start(lab.0.world.command(&arguments));
+        let way = [
+            "loop device",
+            "file system",
+            "sha256 before",
+            "snapshot opened",
+            until,
+        ];
+        way.iter().for_each(|step| going.until_started(step));
+        going
+    };
 
     // Stopped by the operator: all of it is undone before it ends.
-    let start = |record: &str| Going::start(lab.world.command(&lab.arguments(record, &once)));
-    let mut going = start("stop.jsonl");
-    going.until_started("change set");
+    let mut going = start("stop.jsonl", "snapshot proved");
     going.signal(Signal::INT);
     assert_eq!(going.wait().code, 130);
     lab.assert_nothing_left();
 
     // Killed: the journal on the host knows.
-    let mut going = start("kill.jsonl");
-    going.until_started("rollback");
+    let mut going = start("kill.jsonl", "rollback");
     going.signal(Signal::KILL);
     going.wait();
-    lab.recover();
+    lab.0.recover();
+    lab.assert_nothing_left();
 
     // And when the power fails: loop device, group and mounts are gone, the file is not.
-    let mut going = start("power.jsonl");
-    going.until_started("s1 proved");
+    let mut going = start("power.jsonl", "change set");
     going.signal(Signal::KILL);
     going.wait();
-    lab.vm.reset();
-    lab.recover();
+    lab.0.vm.reset();
+    lab.0.recover();
+    lab.assert_nothing_left();
 }
 
 #[test]
 fn a_named_volume_is_only_read_and_a_marked_one_comes_back_in_its_place() {
     let Some(lab) = Lab::new() else { return };
-    lab.vm.sh("vgcreate -q data /dev/vdb && lvcreate -q -y -L 512M -V 200M -T data/thin -n web 2>/dev/null && \
+    lab.0.vm.sh("vgcreate -q data /dev/vdb && lvcreate -q -y -L 512M -V 200M -T data/thin -n web 2>/dev/null && \
          mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/data/web && mkdir -p /srv/web && mount /dev/data/web /srv/web && \
          mkdir /srv/web/a && dd if=/dev/urandom of=/srv/web/a/b bs=1M count=3 2>/dev/null && sync");
-    let uuid = || lab.vm.sh("lvs --noheadings -o lv_uuid data/web");
+    let uuid = || lab.0.vm.sh("lvs --noheadings -o lv_uuid data/web");
     let (theirs, was) = (lab.there(), uuid());
     let named = |more: &[&'static str]| {
         let mut all = SNAPSHOT.to_vec();
@@ -369,7 +328,7 @@ fn a_named_volume_is_only_read_and_a_marked_one_comes_back_in_its_place() {
     let destroy = ["--set", "place=same", "--destroy", "lv:data/web=web"];
     let (run, _) = lab.run("plain.jsonl", &named(&destroy));
     assert_eq!(run.code, 4, "{}", run.err);
-    lab.vm.sh("lvchange -q --addtag comeback data/web");
+    lab.0.vm.sh("lvchange -q --addtag comeback data/web");
     let (run, _) = lab.run("unnamed.jsonl", &named(&same));
     assert_eq!(run.code, 4, "{}", run.err);
     assert!(run.err.contains("--destroy lv:data/web="), "{}", run.err);
@@ -378,7 +337,7 @@ fn a_named_volume_is_only_read_and_a_marked_one_comes_back_in_its_place() {
     assert!(run.err.contains("data/web is in use"), "{}", run.err);
     assert_eq!((lab.there(), uuid()), (theirs, was.clone()));
 
-    lab.vm.sh("umount /srv/web");
+    lab.0.vm.sh("umount /srv/web");
     let before = lab.there();
     let (run, recording) = lab.run("same.jsonl", &named(&destroy));
     run.assert_good();
@@ -386,8 +345,8 @@ fn a_named_volume_is_only_read_and_a_marked_one_comes_back_in_its_place() {
     assert_ne!(uuid(), was, "it was created again");
     assert_eq!(lab.there(), before);
     assert_eq!(
-        lab.vm.sh("lvs --noheadings -o lv_tags data/web").trim(),
+        lab.0.vm.sh("lvs --noheadings -o lv_tags data/web").trim(),
         "comeback"
     );
-    lab.vm.sh("mount /dev/data/web /srv/web && test $(stat -c %s /srv/web/a/b) = 3145728 && umount /srv/web");
+    lab.0.vm.sh("mount /dev/data/web /srv/web && test $(stat -c %s /srv/web/a/b) = 3145728 && umount /srv/web");
 }
