@@ -269,7 +269,9 @@ fn stopped_killed_or_cut_off_it_leaves_nothing() {
             "snapshot opened",
             until,
         ];
-        way.iter().for_each(|step| going.until_started(step));
+        for step in way {
+            going.until_started(step);
+        }
         going
     };
 
