@@ -31,6 +31,7 @@ const BUILT_IN: &[(&str, &str)] = files![
 
 const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/btrfs-fill",
+    "fragments/btrfs-many",
     "fragments/btrfs-pool",
     "fragments/lvm-thin-fill",
     "fragments/lvm-thin-many",
