@@ -187,3 +187,94 @@ fn what_was_sent_comes_back_from_the_copy_and_the_increment_is_a_series_of_its_o
     assert!(proofs.iter().all(|proof| proof["verdict"] == true));
     world.assert_empty();
 }
+
+/// A file system of somebody's, with a subvolume in it; it goes when the test ends.
+struct Theirs {
+    _folder: tempfile::TempDir,
+    at: std::path::PathBuf,
+}
+
+impl Theirs {
+    fn new() -> Self {
+        let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+        let at = folder.path().join("mnt");
+        let theirs = Self {
+            _folder: folder,
+            at,
+        };
+        theirs.sh(
+            "truncate -s 4G ../disk.img && mkfs.btrfs -q ../disk.img && mount -o loop ../disk.img . && cd \"$PWD\" && \
+             btrfs subvolume create web && mkdir web/a plain && head -c 6000000 /dev/urandom >web/a/b && \
+             btrfs subvolume create outer && btrfs subvolume create outer/inner && sync",
+        );
+        theirs
+    }
+
+    fn sh(&self, text: &str) -> String {
+        std::fs::create_dir_all(&self.at).unwrap();
+        let mut shell = Command::new("sh");
+        let ran = shell.args(["-ec", text]).current_dir(&self.at);
+        let ran = ran.output().unwrap();
+        assert!(ran.status.success(), "{text}: {ran:?}");
+        String::from_utf8(ran.stdout).unwrap()
+    }
+
+    /// All that is in it, and when it was changed.
+    fn there(&self) -> String {
+        let all = "find . | sort; btrfs subvolume list -a .; find web -printf '%p %T@ %C@\\n' | sort; sha256sum web/a/b";
+        self.sh(all)
+    }
+}
+
+impl Drop for Theirs {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.at).status();
+    }
+}
+
+#[test]
+fn a_named_subvolume_is_only_read_and_comes_back_beside_it() {
+    if !can() {
+        return;
+    }
+    let theirs = Theirs::new();
+    let was = theirs.there();
+    let world = World::new();
+    let subject = |name: &str| format!("subvolume:{}", theirs.at.join(name).display());
+    let named = ["--method", "btrfs-send", "--reps", "1", "--subject"];
+    let with = |subject: &str, more: &[&str]| -> Vec<String> {
+        let all = named.iter().chain([&subject]).chain(more);
+        all.map(ToString::to_string).collect()
+    };
+    let session = |record: &str, arguments: &[String]| {
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        world.session(record, &arguments)
+    };
+    let (run, recording) = session("r.jsonl", &with(&subject("web"), &[]));
+    run.assert_good();
+    assert!(values(&recording, "full stream")[0] > 6e6);
+    assert_eq!(values(&recording, "restore").len(), 1);
+    for (name, state, _) in recording.leaves() {
+        assert_eq!(state, "undone", "{name}");
+    }
+    assert_eq!(theirs.there(), was);
+
+    // What is no subvolume, and what stands elsewhere.
+    let elsewhere = format!("beside={}", world.sandbox().display());
+    for (record, name, more, says) in [
+        ("plain.jsonl", "plain", vec![], "is no subvolume"),
+        ("outer.jsonl", "outer", vec![], "holds subvolumes"),
+        (
+            "elsewhere.jsonl",
+            "web",
+            vec!["--set", elsewhere.as_str()],
+            "not in the file system of",
+        ),
+    ] {
+        let (run, _) = session(record, &with(&subject(name), &more));
+        assert_eq!(run.code, 1, "{}", run.err);
+        assert!(run.err.contains(says), "{}", run.err);
+        assert_eq!(theirs.there(), was);
+    }
+    world.assert_empty();
+}

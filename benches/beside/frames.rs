@@ -190,6 +190,20 @@ impl Scene {
     }
 }
 
+/// A terminal that only counts.
+pub struct Screen(Terminal<CrosstermBackend<Counter>>);
+
+impl Screen {
+    pub fn new(size: (u16, u16)) -> Result<Self> {
+        Ok(Self(counted(size, &Rc::default())?))
+    }
+
+    pub fn draw(&mut self, draw: impl FnOnce(&mut ratatui::Frame<'_>)) -> Result<()> {
+        self.0.draw(draw)?;
+        Ok(())
+    }
+}
+
 /// A terminal on which nothing stands.
 fn counted(
     size: (u16, u16),

@@ -1,6 +1,6 @@
 //! comeback beside the usual tool for the same work, alternating in the same run, so that a busy
 //! machine slows both: `cargo bench [-- [--quick] NAME…]`, NAME being timing, exec, log, hash,
-//! start, hosts, stream, screen or seek.
+//! start, hosts, stream, screen, large or seek.
 //!
 //! Needs `sshd`, `ssh` and `hyperfine`; `trip` and `btm` (trippy, bottom) where they are to be compared. Each table says every row's n, median, least and most, and the
 //! ratio of its median to the first row's.
@@ -13,6 +13,7 @@ mod frames;
 mod hash;
 mod hosts;
 mod lab;
+mod large;
 mod log;
 mod program;
 mod screen;
@@ -32,7 +33,7 @@ use lab::Lab;
 /// A name, and what it measures. Flag: only a few rounds, to see that it works.
 type Measure = (&'static str, fn(&Lab, bool) -> Result<Vec<Table>>);
 
-const ALL: [Measure; 9] = [
+const ALL: [Measure; 10] = [
     ("timing", timing::measure),
     ("exec", exec::measure),
     ("log", log::measure),
@@ -41,6 +42,7 @@ const ALL: [Measure; 9] = [
     ("stream", stream::measure),
     ("hosts", hosts::measure),
     ("screen", screens),
+    ("large", large::measure),
     ("seek", seek::measure),
 ];
 
@@ -64,7 +66,7 @@ fn main() -> Result<()> {
         .find(|name| ALL.iter().all(|(known, _)| known != name))
     {
         anyhow::bail!(
-            "{name}: no such measurement; there are timing, exec, log, hash, start, hosts, stream, screen and seek"
+            "{name}: no such measurement; there are timing, exec, log, hash, start, hosts, stream, screen, large and seek"
         );
     }
     let lab = Lab::start().context("an sshd of our own on loopback")?;

@@ -1,7 +1,9 @@
 //! Rows put beside one another: what they are called there, and what may be said of each two.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::event::Origin;
-use crate::session::{Row, RunStage, Session, Tally, Verdict, compare_machines};
+use crate::session::{MOST_ROWS, Row, Session, Tally, Verdict, compare_machines};
 
 use super::harmless::clean_row;
 
@@ -22,6 +24,10 @@ pub struct Comparison {
     pub(super) over: usize,
     /// Runs of the plans.
     pub(super) planned: usize,
+    /// Methods whose rows are told apart by more than their name.
+    several: HashSet<String>,
+    has_many_hosts: bool,
+    machines: Vec<Vec<usize>>,
 }
 
 fn is_published(session: &Session) -> bool {
@@ -40,17 +46,21 @@ impl Comparison {
     #[must_use]
     pub fn new(mut tally: Tally, sessions: &[&Session]) -> Self {
         tally.rows.iter_mut().for_each(clean_row);
-        let runs = || sessions.iter().flat_map(|session| &session.runs);
+        let rows = tally.rows;
+        let first = rows.first();
         Self {
-            verdicts: compare_machines(&tally.rows),
-            rows: tally.rows,
+            verdicts: compare_machines(&rows),
+            several: several(&rows),
+            has_many_hosts: rows
+                .iter()
+                .any(|row| Some(&row.host) != first.map(|row| &row.host)),
+            machines: machines(&rows),
+            rows,
             many_sessions: sessions.len() > 1,
             is_published: !sessions.is_empty() && sessions.iter().all(|one| is_published(one)),
             is_over: sessions.iter().all(|session| session.end.is_some()),
-            over: runs()
-                .filter(|run| matches!(run.state, RunStage::Ended(..)))
-                .count(),
-            planned: runs().count(),
+            over: sessions.iter().map(|session| session.ended_runs()).sum(),
+            planned: sessions.iter().map(|session| session.runs.len()).sum(),
         }
     }
 
@@ -70,8 +80,7 @@ impl Comparison {
     /// The same without host and session: a way to bring something back.
     #[must_use]
     pub fn way(&self, row: &Row) -> String {
-        let mut others = self.rows.iter().filter(|other| other.method == row.method);
-        if others.any(|other| other.series != row.series || other.settings != row.settings) {
+        if self.several.contains(&row.method) {
             row.name()
         } else {
             row.method.clone()
@@ -81,35 +90,61 @@ impl Comparison {
     /// Whether rows are of several hosts, so that each is named with its own.
     #[must_use]
     pub fn has_many_hosts(&self) -> bool {
-        let mut rows = self.rows.iter();
-        rows.next()
-            .is_some_and(|first| rows.any(|other| other.host != first.host))
+        self.has_many_hosts
+    }
+
+    /// Whether they are so many that no two of them are compared.
+    #[must_use]
+    pub fn is_too_many(&self) -> bool {
+        self.rows.len() > MOST_ROWS
     }
 
     /// Rows of each machine, by their places; the machine whose row comes first is first.
-    pub(super) fn machines(&self) -> Vec<Vec<usize>> {
-        let mut all: Vec<Vec<usize>> = Vec::new();
-        for (at, row) in self.rows.iter().enumerate() {
-            let is_mine = |machine: &&mut Vec<usize>| {
-                let first = machine.first().and_then(|first| self.rows.get(*first));
-                first.is_some_and(|first| first.same_machine(row))
-            };
-            match all.iter_mut().find(is_mine) {
-                Some(machine) => machine.push(at),
-                None => all.push(vec![at]),
-            }
-        }
-        all
+    pub(super) fn machines(&self) -> &[Vec<usize>] {
+        &self.machines
     }
 
     /// The hosts of some rows, each once.
     pub(super) fn hosts(&self, rows: &[usize]) -> Vec<&str> {
-        let mut all = Vec::new();
-        for row in rows.iter().filter_map(|at| self.rows.get(*at)) {
-            if !all.contains(&row.host.as_str()) {
-                all.push(row.host.as_str());
-            }
-        }
-        all
+        let mut known = HashSet::new();
+        let hosts = rows.iter().filter_map(|at| self.rows.get(*at));
+        let hosts = hosts.map(|row| row.host.as_str());
+        hosts.filter(|host| known.insert(*host)).collect()
     }
+}
+
+fn several(rows: &[Row]) -> HashSet<String> {
+    let mut first: HashMap<&str, &Row> = HashMap::new();
+    let mut all = HashSet::new();
+    for row in rows {
+        let first = *first.entry(&row.method).or_insert(row);
+        if first.series != row.series || first.settings != row.settings {
+            all.insert(row.method.clone());
+        }
+    }
+    all
+}
+
+fn machines(rows: &[Row]) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    // Within a session one name is one machine.
+    let mut known: HashMap<(&str, &str), usize> = HashMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        let key = (row.session.as_str(), row.machine_of(&row.host));
+        let is_mine = |machine: &Vec<usize>| {
+            let first = machine.first().and_then(|first| rows.get(*first));
+            first.is_some_and(|first| first.same_machine(row))
+        };
+        let place = known.get(&key).copied();
+        let place = place.or_else(|| all.iter().position(is_mine));
+        let place = place.unwrap_or_else(|| {
+            all.push(Vec::new());
+            all.len() - 1
+        });
+        known.insert(key, place);
+        if let Some(machine) = all.get_mut(place) {
+            machine.push(at);
+        }
+    }
+    all
 }

@@ -86,7 +86,7 @@ fn of_run(lines: &mut Vec<[String; 12]>, session: &Session, run: &RunView, prefi
             pairs(&labels),
         ]);
     };
-    for sample in session.samples.iter().filter(|one| one.run == run.run) {
+    for sample in session.samples_of_run(&run.run) {
         add(&Sample {
             series: &sample.series,
             name: &sample.name,
@@ -97,7 +97,7 @@ fn of_run(lines: &mut Vec<[String; 12]>, session: &Session, run: &RunView, prefi
             labels: sample.labels.clone(),
         });
     }
-    for space in session.spaces.iter().filter(|one| one.run == run.run) {
+    for space in session.spaces_of_run(&run.run) {
         for (name, bytes) in space_figures(space) {
             add(&Sample {
                 series: &space.series,

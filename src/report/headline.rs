@@ -3,7 +3,7 @@
 
 mod came_out;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::event::{EndState, Phase, count as counted};
 use crate::session::{Outcome, Row, Series};
@@ -21,6 +21,11 @@ const MOST_NAMES: usize = 4;
 pub fn headline(compared: &Comparison) -> String {
     if compared.rows.is_empty() {
         return "No run has begun.".to_owned();
+    }
+    let has_ended = compared.rows.iter().any(|row| row.counted().0 > 0);
+    let is_known = |row: &Row| row.times.iter().any(|time| time.series.is_known());
+    if !has_ended && !compared.rows.iter().any(is_known) {
+        return "Nothing is measured yet: no run has ended.".to_owned();
     }
     let mut sentences = Vec::new();
     let times = main_times(compared);
@@ -62,17 +67,8 @@ pub fn main_times(compared: &Comparison) -> Vec<String> {
         let known = known.filter(|series| series.is_known() && of(series));
         known.map(Series::title).collect()
     };
-    let mut left: Vec<Vec<String>> = compared
-        .rows
-        .iter()
-        .map(|row| of_row(row, &brings_back))
-        .filter(|titles| !titles.is_empty())
-        .collect();
-    let mut all = Vec::new();
-    while let Some(title) = most_of(&left) {
-        left.retain(|titles| !titles.contains(&title));
-        all.push(title);
-    }
+    let rows = compared.rows.iter().map(|row| of_row(row, &brings_back));
+    let mut all = most_common(&rows.collect::<Vec<_>>());
     if all.is_empty() {
         let rows = compared.rows.iter();
         all.extend(rows.flat_map(|row| of_row(row, &|_| true)).next());
@@ -80,17 +76,47 @@ pub fn main_times(compared: &Comparison) -> Vec<String> {
     all
 }
 
-// The title that most rows have; of several the first.
-fn most_of(rows: &[Vec<String>]) -> Option<String> {
-    let count = |title: &String| rows.iter().filter(|titles| titles.contains(title)).count();
-    let all = rows.iter().flatten();
-    // The last one of the highest is taken, so from the end.
-    let all: Vec<&String> = all.collect();
-    all.into_iter()
-        .rev()
-        .max_by_key(|title| count(title))
-        .cloned()
+// The title that most rows have, of several the first; then of the rows without it, and so on.
+fn most_common(rows: &[Vec<String>]) -> Vec<String> {
+    let mut titles: Vec<&str> = Vec::new();
+    let mut rows_of: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        for title in row {
+            let of = rows_of.entry(title).or_insert_with(|| {
+                titles.push(title);
+                Vec::new()
+            });
+            if of.last() != Some(&at) {
+                of.push(at);
+            }
+        }
+    }
+    let mut left: Vec<bool> = rows.iter().map(|row| !row.is_empty()).collect();
+    let mut count: HashMap<&str, usize> = rows_of
+        .iter()
+        .map(|(title, rows)| (*title, rows.len()))
+        .collect();
+    let mut all = Vec::new();
+    while all.len() < MOST_TIMES && left.contains(&true) {
+        // The last one of the highest is taken, so from the end.
+        let most = titles.iter().rev().max_by_key(|title| count.get(*title));
+        let Some(most) = most.copied() else { break };
+        all.push(most.to_owned());
+        for at in rows_of.get(most).into_iter().flatten() {
+            if left.get_mut(*at).is_some_and(std::mem::take) {
+                for title in rows.get(*at).into_iter().flatten() {
+                    if let Some(count) = count.get_mut(title.as_str()) {
+                        *count = count.saturating_sub(1);
+                    }
+                }
+            }
+        }
+    }
+    all
 }
+
+/// So many ways to tell how long bringing back takes are told of.
+const MOST_TIMES: usize = 8;
 
 // `3 ways to bring back 1 GiB on local, 4 times each`.
 fn subject(compared: &Comparison) -> String {
@@ -150,18 +176,20 @@ fn bytes(low: u64, high: u64) -> String {
     }
 }
 
+// Runs that are over: what still goes on has given nothing yet.
 fn times(rows: &[Row]) -> String {
-    let counts: BTreeSet<usize> = rows.iter().map(|row| row.runs.len()).collect();
+    let counts: BTreeSet<usize> = rows.iter().map(|row| row.counted().0).collect();
     let times = |n: usize| match n {
-        0 => "not once".to_owned(),
+        0 => "not once yet".to_owned(),
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
         n => format!("{n} times"),
     };
     match (counts.first(), counts.last()) {
+        (Some(0), Some(0)) | (None, _) => times(0),
         (Some(low), Some(high)) if low == high => format!("{} each", times(*low)),
         (Some(low), Some(high)) => format!("{low} to {high} times"),
-        _ => "not once".to_owned(),
+        _ => times(0),
     }
 }
 

@@ -139,6 +139,9 @@ fn time(time: &TimeColumn) -> Value {
     put("unit", json!(series.unit));
     put("resolution", number(series.resolution, ""));
     put("values", values(series));
+    if series.n() > series.in_runs() {
+        put("runs", json!(series.in_runs()));
+    }
     put(
         "median",
         figure(series, series.median().or(series.published)),

@@ -188,7 +188,7 @@ fn figure(out: &mut String, name: String, series: &Series, clock: String) {
     let (n, values) = if values.is_empty() {
         ("–".to_owned(), "printed without its values".to_owned())
     } else {
-        (values.len().to_string(), values.join(" "))
+        (words::short_counts(series), values.join(" "))
     };
     line(
         out,

@@ -34,7 +34,7 @@ pub use story::story;
 pub use times::{Time, times};
 pub use transcript::{Saved, Wanted, save};
 pub use words::{
-    Sentence, conditions, counted, fails_with, not_comparable, one_machine, proofs, said,
+    Sentence, conditions, counted, counts, fails_with, not_comparable, one_machine, proofs, said,
     same_disk, trust,
 };
 

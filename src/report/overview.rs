@@ -2,6 +2,7 @@
 //! stores, what it proves, and what takes original and copy together.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use crate::event::Phase;
 use crate::session::{Row, Series};
@@ -57,6 +58,9 @@ impl Cell {
     }
 }
 
+/// Times that have a column.
+const MOST_TIMES: usize = 60;
+
 /// Makes it. Times stand in the order in which the subject goes away and comes back.
 #[must_use]
 pub fn overview(compared: &Comparison) -> Overview {
@@ -66,6 +70,9 @@ pub fn overview(compared: &Comparison) -> Overview {
         let phase = of_time(compared, time).find_map(|series| series.phase);
         rank(phase)
     });
+    // More columns than these are no table that anybody reads: all of it is in the others.
+    let more = times.len().saturating_sub(MOST_TIMES);
+    times.truncate(MOST_TIMES);
     let before = times.partition_point(|time| {
         let phase = of_time(compared, time).find_map(|series| series.phase);
         rank(phase) <= rank(Some(Phase::Account))
@@ -77,6 +84,7 @@ pub fn overview(compared: &Comparison) -> Overview {
     columns.extend(stores.then(|| "stored".to_owned()));
     columns.extend(holds.then(|| "held".to_owned()));
     columns.extend(times.iter().skip(before).map(Time::name));
+    columns.extend((more > 0).then(|| format!("and {more} more times")));
     columns.extend(["runs", "verified", "share", "fails with"].map(str::to_owned));
     let told = compared.rows.iter().any(|row| !conditions(row).is_empty());
     columns.extend(told.then(|| "conditions".to_owned()));
@@ -90,6 +98,7 @@ pub fn overview(compared: &Comparison) -> Overview {
         cells.extend(stores.then(|| Cell::median(row.stored())));
         cells.extend(holds.then(|| Cell::median(row.held())));
         cells.extend(times.iter().skip(before).map(time));
+        cells.extend((more > 0).then(Cell::default));
         cells.push(Cell {
             text: counted(row),
             figure: Some(row.counted().1 as f64),
@@ -114,7 +123,7 @@ pub fn overview(compared: &Comparison) -> Overview {
 }
 
 fn of_time<'a>(compared: &'a Comparison, time: &'a Time) -> impl Iterator<Item = &'a Series> + 'a {
-    let rows = 0..compared.rows.len();
+    let rows = time.rows();
     rows.filter_map(|row| Some(&time.of(&compared.rows, row)?.series))
 }
 
@@ -144,9 +153,12 @@ impl Overview {
             Some((at, sort.falls))
         });
         let Some((column, falls)) = column else {
-            let method = |at: &usize| compared.rows.get(*at).map(|row| &row.method);
-            let first = |at: &usize| (0..self.rows.len()).find(|other| method(other) == method(at));
-            order.sort_by_key(first);
+            let method = |at: usize| compared.rows.get(at).map(|row| &row.method);
+            let mut first = HashMap::new();
+            for at in &order {
+                first.entry(method(*at)).or_insert(*at);
+            }
+            order.sort_by_key(|at| first.get(&method(*at)).copied());
             return order;
         };
         let cell = |at: &usize| self.rows.get(*at).and_then(|row| row.get(column));

@@ -63,6 +63,7 @@ struct Columns {
     name: usize,
     median: usize,
     range: usize,
+    n: usize,
 }
 
 /// One figure of a row, written.
@@ -81,11 +82,13 @@ impl Columns {
             name: 4,
             median: 6,
             range: 5,
+            n: 2,
         };
         for line in rows.iter().flat_map(lines) {
             widths.name = widths.name.max(cells(&line.name)).min(MOST_NAME);
             widths.median = widths.median.max(cells(&line.median));
             widths.range = widths.range.max(cells(&line.range));
+            widths.n = widths.n.max(cells(&line.n));
         }
         widths
     }
@@ -98,7 +101,7 @@ impl Columns {
             fit(&line.clock, 5, Side::Left),
             fit(&line.median, self.median, Side::Right),
             fit(&line.range, self.range, Side::Right),
-            fit(&line.n, 2, Side::Right),
+            fit(&line.n, self.n, Side::Right),
         )
     }
 }
@@ -162,7 +165,7 @@ fn line(series: &Series, clock: String) -> Line {
         clock,
         median: full(series.median()),
         range: range(series.min(), series.max()),
-        n: series.n().to_string(),
+        n: words::short_counts(series),
         values: values.join(" "),
     }
 }

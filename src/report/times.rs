@@ -1,5 +1,7 @@
 //! Which times rows have, and what they are called beside one another.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use crate::event::Clock;
 use crate::session::{Row, TimeColumn};
 
@@ -9,8 +11,8 @@ pub struct Time {
     title: String,
     /// The clock, where a row has this title by several.
     clock: Option<Clock>,
-    /// Where it stands in the times of each row.
-    places: Vec<Option<usize>>,
+    /// Where it stands in the times of each row that has it.
+    places: BTreeMap<usize, usize>,
 }
 
 impl Time {
@@ -26,7 +28,12 @@ impl Time {
     /// Where it stands in the times of a row.
     #[must_use]
     pub fn place(&self, row: usize) -> Option<usize> {
-        *self.places.get(row)?
+        self.places.get(&row).copied()
+    }
+
+    /// The rows that have it.
+    pub fn rows(&self) -> impl Iterator<Item = usize> {
+        self.places.keys().copied()
     }
 
     /// Its column in a row.
@@ -52,26 +59,31 @@ pub fn times(rows: &[Row]) -> Vec<Time> {
             .collect()
     };
     let rows: Vec<Vec<(String, Clock)>> = rows.iter().map(titles).collect();
-    let has_several = |title: &String| {
-        rows.iter()
-            .any(|row| row.iter().filter(|(other, _)| other == title).count() > 1)
-    };
+    let mut several: HashSet<&str> = HashSet::new();
+    for row in &rows {
+        let mut known = HashSet::new();
+        let again = row
+            .iter()
+            .filter(|(title, _)| !known.insert(title.as_str()));
+        several.extend(again.map(|(title, _)| title.as_str()));
+    }
     let mut all: Vec<Time> = Vec::new();
-    for (title, clock) in rows.iter().flatten() {
-        let known =
-            |time: &Time| time.title == *title && time.clock.is_none_or(|other| other == *clock);
-        if all.iter().any(known) {
-            continue;
+    let mut known: HashMap<(&str, Option<Clock>), usize> = HashMap::new();
+    for (at_row, row) in rows.iter().enumerate() {
+        for (at, (title, clock)) in row.iter().enumerate() {
+            let clock = several.contains(title.as_str()).then_some(*clock);
+            let place = *known.entry((title, clock)).or_insert(all.len());
+            if place == all.len() {
+                all.push(Time {
+                    title: title.clone(),
+                    clock,
+                    places: BTreeMap::new(),
+                });
+            }
+            if let Some(time) = all.get_mut(place) {
+                time.places.entry(at_row).or_insert(at);
+            }
         }
-        let clock = has_several(title).then_some(*clock);
-        let is_it = |(other, by): &(String, Clock)| {
-            other == title && clock.is_none_or(|clock| clock == *by)
-        };
-        all.push(Time {
-            title: title.clone(),
-            clock,
-            places: rows.iter().map(|row| row.iter().position(is_it)).collect(),
-        });
     }
     all
 }

@@ -2,6 +2,8 @@
 
 mod many;
 
+use std::collections::{HashMap, HashSet};
+
 use crate::event::{EndState, Place, Placement};
 use crate::session::{Row, Says, Series, Verdict, place_name, range_holds_median};
 
@@ -27,28 +29,34 @@ const MOST_PAIRS: usize = 6;
 /// What is said of each pair of rows, grouped by time: a name, and its sentences.
 pub(super) fn verdicts(compared: &Comparison) -> Vec<(String, Vec<String>)> {
     let mut names: Vec<String> = Vec::new();
+    let mut of_name: Vec<Vec<&Verdict>> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
     for verdict in &compared.verdicts {
         let name = time_name(verdict);
-        if !names.contains(&name) {
+        let at = *known.entry(name.clone()).or_insert(names.len());
+        if at == names.len() {
             names.push(name);
+            of_name.push(Vec::new());
+        }
+        if let Some(all) = of_name.get_mut(at) {
+            all.push(verdict);
         }
     }
-    let sentences = |name: &String| -> Vec<String> {
-        said(compared, |verdict| time_name(verdict) == *name)
-            .into_iter()
-            .map(|sentence| sentence.text)
-            .collect()
+    let sentences = |all: Vec<&Verdict>| -> Vec<String> {
+        let all = said(compared, &all).into_iter();
+        all.map(|sentence| sentence.text).collect()
     };
-    let all = names.iter().map(|name| (name.clone(), sentences(name)));
+    let all = names.into_iter().zip(of_name);
+    let all = all.map(|(name, verdicts)| (name, sentences(verdicts)));
     all.filter(|(_, sentences)| !sentences.is_empty()).collect()
 }
 
-/// What is said of the pairs of some verdicts. Those that may not be compared are not among it.
+/// What is said of the pairs of some verdicts on one time. Those that may not be compared are not
+/// among it.
 #[must_use]
-pub fn said(compared: &Comparison, of: impl Fn(&Verdict) -> bool) -> Vec<Sentence> {
+pub fn said(compared: &Comparison, of: &[&Verdict]) -> Vec<Sentence> {
     let is_said = |verdict: &&Verdict| !matches!(verdict.says, Says::NotComparable(_));
-    let all: Vec<&Verdict> = compared.verdicts.iter().filter(is_said).collect();
-    let all: Vec<&Verdict> = all.into_iter().filter(|verdict| of(verdict)).collect();
+    let all: Vec<&Verdict> = of.iter().copied().filter(is_said).collect();
     if all.len() > MOST_PAIRS {
         return many::told(compared, &all);
     }
@@ -72,6 +80,19 @@ pub(super) fn listed(names: &[String]) -> String {
     }
 }
 
+/// The first names, and how many more there are.
+pub(super) fn first_of(names: &[String], most: usize) -> String {
+    match names.split_at_checked(most) {
+        Some((first, rest)) if !rest.is_empty() => {
+            format!("{} and {} more", first.join(", "), rest.len())
+        }
+        _ => names.join(", "),
+    }
+}
+
+/// Times that a sentence names.
+const MOST_TIMES: usize = 12;
+
 /// Two rows, and why they may not be compared.
 type Pair<'a> = (usize, usize, &'a str);
 
@@ -80,12 +101,14 @@ type Pair<'a> = (usize, usize, &'a str);
 #[must_use]
 pub fn not_comparable(compared: &Comparison) -> Vec<String> {
     let mut all: Vec<(Pair<'_>, Vec<String>)> = Vec::new();
+    let mut known: HashMap<Pair<'_>, usize> = HashMap::new();
     for verdict in &compared.verdicts {
         let Says::NotComparable(why) = &verdict.says else {
             continue;
         };
         let key = (verdict.a, verdict.b, why.as_str());
-        match all.iter_mut().find(|(known, _)| *known == key) {
+        let at = *known.entry(key).or_insert(all.len());
+        match all.get_mut(at) {
             Some((_, times)) => times.push(time_name(verdict)),
             None => all.push((key, vec![time_name(verdict)])),
         }
@@ -102,10 +125,16 @@ pub fn not_comparable(compared: &Comparison) -> Vec<String> {
                 name(a),
                 name(b),
                 together("not comparable:"),
-                times.join(", ")
+                first_of(&times, MOST_TIMES)
             )
         })
         .collect();
+    sentences.extend(compared.is_too_many().then(|| {
+        format!(
+            "{} rows: too many to be compared two by two.",
+            compared.rows.len()
+        )
+    }));
     sentences.extend(machines_apart(compared));
     sentences
 }
@@ -188,10 +217,10 @@ fn sentence(compared: &Comparison, verdict: &Verdict) -> Option<String> {
     let (a, b) = (compared.name(one), compared.name(other));
     let figures = |x: &Series, y: &Series| {
         let ranges = format!("{} and {} s", range(x)?, range(y)?);
-        let n = if x.n() == y.n() {
-            format!("n = {}", x.n())
+        let n = if (x.n(), x.in_runs()) == (y.n(), y.in_runs()) {
+            format!("n = {}", counts(x))
         } else {
-            format!("n = {} and {}", x.n(), y.n())
+            format!("n = {} and {}", counts(x), counts(y))
         };
         Some((together(&ranges), together(&n)))
     };
@@ -207,8 +236,15 @@ fn sentence(compared: &Comparison, verdict: &Verdict) -> Option<String> {
     Some(match &verdict.says {
         Says::NotComparable(_) => return None,
         Says::NoDifference => {
-            let is_few = first.n().min(second.n()) < 3;
-            let few = if is_few { ", too few values" } else { "" };
+            let is_few = first.in_runs().min(second.in_runs()) < 3;
+            let is_repeated = [first, second]
+                .iter()
+                .any(|series| series.n() > series.in_runs());
+            let few = match (is_few, is_repeated) {
+                (false, _) => "",
+                (true, false) => ", too few values",
+                (true, true) => ", too few runs",
+            };
             format!("{a} and {b}: {says} ({ranges}, {n}{few})")
         }
         Says::Apart { .. } => {
@@ -220,6 +256,24 @@ fn sentence(compared: &Comparison, verdict: &Verdict) -> Option<String> {
     })
 }
 
+/// How many runs have a value: `4`; where one has several, `9 values in 3 runs`.
+#[must_use]
+pub fn counts(series: &Series) -> String {
+    match (series.n(), series.in_runs()) {
+        (values, runs) if values == runs => values.to_string(),
+        (values, 1) => format!("{values} values in 1 run"),
+        (values, runs) => format!("{values} values in {runs} runs"),
+    }
+}
+
+/// The same in a column: `4`, `9 in 3`.
+pub(super) fn short_counts(series: &Series) -> String {
+    match (series.n(), series.in_runs()) {
+        (values, runs) if values == runs => values.to_string(),
+        (values, runs) => format!("{values} in {runs}"),
+    }
+}
+
 fn range(series: &Series) -> Option<String> {
     Some(Scale::of(series).range(series.min()?, series.max()?))
 }
@@ -229,7 +283,7 @@ fn range(series: &Series) -> Option<String> {
 pub fn trust(rows: &[Row]) -> Option<String> {
     let times = rows.iter().flat_map(|row| &row.times);
     let mut all: Vec<usize> = times
-        .map(|time| time.series.n())
+        .map(|time| time.series.in_runs())
         .filter(|n| *n >= 2)
         .collect();
     all.sort_unstable();
@@ -356,13 +410,10 @@ pub fn conditions(row: &Row) -> String {
     };
     let shared = row.labels.iter().map(|(key, value)| short(key, value));
     let mixed = row.mixed.iter().map(|(key, values)| {
-        let mut distinct: Vec<&str> = Vec::new();
-        for value in values {
-            let value = if value.is_empty() { "not told" } else { value };
-            if !distinct.contains(&value) {
-                distinct.push(value);
-            }
-        }
+        let mut known = HashSet::new();
+        let values = values.iter().map(String::as_str);
+        let values = values.map(|value| if value.is_empty() { "not told" } else { value });
+        let distinct: Vec<&str> = values.filter(|value| known.insert(*value)).collect();
         short(key, &distinct.join("/"))
     });
     let all: Vec<String> = mixed.chain(shared).collect();

@@ -1,8 +1,8 @@
 //! What each step left where, and what is still out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use rpds::VectorSync;
+use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync, VectorSync};
 
 use crate::event::{Intended, Leave, LeaveId, LeaveState, Nanos};
 
@@ -11,7 +11,10 @@ use crate::event::{Intended, Leave, LeaveId, LeaveState, Nanos};
 pub struct Ledger {
     /// In the order in which they were intended.
     pub entries: VectorSync<Left>,
-    early: BTreeMap<LeaveId, LeaveState>,
+    places: RedBlackTreeMapSync<LeaveId, usize>,
+    /// Places of those that may still be there.
+    out: RedBlackTreeSetSync<usize>,
+    early: RedBlackTreeMapSync<LeaveId, LeaveState>,
 }
 
 /// One leftover.
@@ -45,8 +48,11 @@ pub enum LeftState {
 impl Ledger {
     /// Takes one change.
     pub fn apply(&mut self, t: Nanos, leave: &Leave) {
-        if let LeaveState::Intended(intended) = &leave.state {
-            if !self.entries.iter().any(|left| left.leave == leave.leave) {
+        let known = self.places.get(&leave.leave).copied();
+        let at = match (&leave.state, known) {
+            (LeaveState::Intended(_), Some(_)) => return,
+            (LeaveState::Intended(intended), None) => {
+                let at = self.entries.len();
                 let mut left = Left {
                     leave: leave.leave.clone(),
                     at: t,
@@ -54,32 +60,43 @@ impl Ledger {
                     found: None,
                     state: LeftState::Intended,
                 };
-                if let Some(state) = self.early.remove(&leave.leave) {
-                    left.advance(&state);
+                if let Some(state) = self.early.get(&leave.leave) {
+                    left.advance(state);
+                    self.early.remove_mut(&leave.leave);
                 }
                 self.entries.push_back_mut(left);
+                self.places.insert_mut(leave.leave.clone(), at);
+                at
             }
-            return;
-        }
-        let known = self
-            .entries
-            .iter()
-            .position(|left| left.leave == leave.leave)
-            .and_then(|at| self.entries.get_mut(at));
-        match known {
-            Some(left) => left.advance(&leave.state),
-            None => {
-                self.early.insert(leave.leave.clone(), leave.state.clone());
+            (state, None) => {
+                self.early.insert_mut(leave.leave.clone(), state.clone());
+                return;
             }
+            (state, Some(at)) => {
+                if let Some(left) = self.entries.get_mut(at) {
+                    left.advance(state);
+                }
+                at
+            }
+        };
+        let state = self.entries.get(at).map(|left| &left.state);
+        if state == Some(&LeftState::Undone) {
+            self.out.remove_mut(&at);
+        } else {
+            self.out.insert_mut(at);
         }
     }
 
     /// What may still be on a host, newest first: the order in which it is undone.
     pub fn still_out(&self) -> impl Iterator<Item = &Left> {
-        self.entries
-            .iter()
-            .rev()
-            .filter(|left| left.state != LeftState::Undone)
+        let out = self.out.iter().rev();
+        out.filter_map(|at| self.entries.get(*at))
+    }
+
+    /// How many may still be there.
+    #[must_use]
+    pub fn count_out(&self) -> usize {
+        self.out.size()
     }
 }
 

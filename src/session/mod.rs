@@ -2,12 +2,17 @@
 //!
 //! [`Session::apply`] is the only way in. Dashboard, reports and replays are views of this.
 
+mod course;
 mod ledger;
 mod log;
 mod pace;
+mod plan;
 mod pools;
 mod remarks;
+mod results;
+mod runs;
 mod series;
+mod stamp;
 #[cfg(test)]
 pub(crate) mod story;
 mod tally;
@@ -22,20 +27,25 @@ use std::time::Duration;
 
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync, VectorSync};
 
+use plan::Planned;
+
 use crate::event::{
-    Act, ActKind, Ask, Binding, BindingId, End, Event, Header, HostChange, Labels, Lock, Nanos,
-    Note, PlannedCommand, PlannedStep, Progress, Proof, Published, RunId, RunState, Sample, Space,
-    StepId, StepState, What,
+    Act, ActKind, Ask, Binding, BindingId, End, Event, Header, HostChange, Labels, Level, Lock,
+    Nanos, Note, PlannedCommand, PlannedStep, Progress, Proof, Published, RunId, RunState, Sample,
+    Space, StepId, StepState, What,
 };
 
+pub use course::Course;
 pub use ledger::{Ledger, Left, LeftState};
 pub use log::{Lines, LogLine, LogStore, MOST_BYTES};
 pub use pace::Pace;
 pub use pools::{PoolView, Pools};
-pub use series::{Counts, Series, median, range_holds_median};
+pub use runs::HostRuns;
+pub use series::{Counts, Series, can_be, median, range_holds_median};
+pub use stamp::Stamp;
 pub use tally::{Outcome, Row, Tally, TimeColumn, space_figures};
 pub use text::{clean, is_unsafe};
-pub use verdict::{Says, Verdict, compare, compare_machines, place_name};
+pub use verdict::{MOST_ROWS, Says, Verdict, compare, compare_machines, place_name};
 pub use view::{HostView, RunStage, RunView, StepView};
 
 /// What is known so far.
@@ -92,6 +102,14 @@ pub struct Session {
     by_run: RedBlackTreeMapSync<RunId, usize>,
     /// Which runs of each binding ended well.
     good: RedBlackTreeMapSync<BindingId, RedBlackTreeSetSync<usize>>,
+    /// The plan of the header, by names.
+    planned: Arc<Planned>,
+    results_of_step: results::ByStep,
+    results_of_run: results::ByRun,
+    /// Places of warnings and errors among the notes.
+    grave: VectorSync<usize>,
+    known_runs: runs::Known,
+    stamp: Stamp,
 }
 
 /// A tool can be made to warn without end; memory has one.
@@ -109,6 +127,9 @@ impl Session {
         self.due = self.due.max(event.seq.saturating_add(1));
         self.now = self.now.max(event.t);
         let t = event.t;
+        if is_of_figures(&event.what) {
+            self.stamp = Stamp::next();
+        }
         match &event.what {
             What::Header(header) => self.header(header),
             What::Host(change) => self.host(t, change),
@@ -124,6 +145,7 @@ impl Session {
             What::Step(change) => self.step(t, &change.step, &change.state),
             What::Log(chunk) => {
                 self.with_step(&chunk.step, |step| step.heard(t));
+                self.heard(&chunk.step, t);
                 self.log.push(t, chunk);
             }
             What::Gap(gap) => self.log.gap(t, gap),
@@ -134,14 +156,17 @@ impl Session {
                 }
             }),
             What::Value(_) => {}
-            What::Sample(sample) => self.samples.push_back_mut(sample.clone()),
-            What::Space(space) => self.spaces.push_back_mut(space.clone()),
+            What::Sample(sample) => self.sample(sample),
+            What::Space(space) => self.space(space),
             What::Pool(pool) => self.pools.apply(t, pool),
-            What::Proof(proof) => self.proofs.push_back_mut(proof.clone()),
+            What::Proof(proof) => self.proof(proof),
             What::Published(figure) => self.published.push_back_mut(figure.clone()),
             What::Leave(leave) => self.ledger.apply(t, leave),
             What::Note(note) => {
                 if self.notes.len() < MOST_NOTES {
+                    if note.level != Level::Remark {
+                        self.grave.push_back_mut(self.notes.len());
+                    }
                     self.notes.push_back_mut((t, note.clone()));
                 } else {
                     self.notes_left_out += 1;
@@ -170,6 +195,32 @@ impl Session {
             }
         }
         self.header = Some(Arc::new(header.clone()));
+        self.planned = Arc::new(Planned::of(header));
+        self.known_runs = runs::Known::default();
+        for at in 0..self.runs.len() {
+            self.place_in_plan(at);
+        }
+    }
+
+    // A run whose binding was not known until now: how far it is in the plan of that.
+    fn place_in_plan(&mut self, at: usize) {
+        if let Some(run) = self.runs.get_mut(at) {
+            let steps = run.steps.iter();
+            run.course.behind = steps.fold(0, |behind, step| {
+                self.planned
+                    .behind(&run.binding, behind, &step.planned.name)
+            });
+        }
+    }
+
+    fn heard(&mut self, id: &StepId, t: Nanos) {
+        let run = self
+            .index
+            .get(id)
+            .and_then(|&(run, _)| self.runs.get_mut(run));
+        if let Some(run) = run {
+            run.course.heard = run.course.heard.max(Some(t));
+        }
     }
 
     fn host(&mut self, t: Nanos, change: &HostChange) {
@@ -195,6 +246,7 @@ impl Session {
         let at = if let Some(at) = self.by_run.get(run) {
             *at
         } else {
+            self.known_runs = runs::Known::default();
             self.by_run.insert_mut(run.clone(), self.runs.len());
             self.runs.push_back_mut(RunView {
                 run: run.clone(),
@@ -207,6 +259,7 @@ impl Session {
                 started: None,
                 ended: None,
                 steps: VectorSync::default(),
+                course: Course::default(),
             });
             self.runs.len() - 1
         };
@@ -214,9 +267,11 @@ impl Session {
     }
 
     fn run(&mut self, t: Nanos, run: &RunId, state: &RunState) {
+        self.known_runs = runs::Known::default();
         let Some((at, view)) = self.run_entry(run) else {
             return;
         };
+        let mut is_bound = false;
         match state {
             RunState::Queued => {}
             RunState::Started {
@@ -226,6 +281,7 @@ impl Session {
                 series,
                 labels,
             } => {
+                is_bound = view.binding != *binding;
                 view.binding = binding.clone();
                 view.rep = *rep;
                 view.order = *order;
@@ -247,6 +303,9 @@ impl Session {
             runs.insert_mut(at);
             self.good.insert_mut(binding, runs);
         }
+        if is_bound {
+            self.place_in_plan(at);
+        }
     }
 
     fn step(&mut self, t: Nanos, id: &StepId, state: &StepState) {
@@ -260,17 +319,24 @@ impl Session {
                 step.pace.over();
             }),
         }
+        if let Some(&(run, at)) = self.index.get(id)
+            && let Some(run) = self.runs.get_mut(run)
+            && let Some(step) = run.steps.get(at)
+        {
+            run.course.changed(at, step);
+        }
     }
 
     fn planned(&mut self, id: &StepId, planned: &PlannedCommand) {
         if self.index.contains_key(id) {
             return;
         }
+        let plan = Arc::clone(&self.planned);
         let Some((at, run)) = self.run_entry(&planned.run) else {
             return;
         };
         let place = (at, run.steps.len());
-        run.steps.push_back_mut(StepView {
+        let step = StepView {
             step: id.clone(),
             planned: planned.clone(),
             started: None,
@@ -282,7 +348,10 @@ impl Session {
             marks: Vec::new(),
             last_output: None,
             quiet: Duration::ZERO,
-        });
+        };
+        run.course.planned(place.1, &step, run.steps.last());
+        run.course.behind = plan.behind(&run.binding, run.course.behind, &planned.name);
+        run.steps.push_back_mut(step);
         self.index.insert_mut(id.clone(), place);
     }
 
@@ -345,35 +414,10 @@ impl Session {
         all.filter_map(|at| self.runs.get(*at)).filter(is_good)
     }
 
-    /// The runs that go on, the one that began first in front.
-    #[must_use]
-    pub fn current_runs(&self) -> Vec<&RunView> {
-        let going = |view: &&RunView| view.state == RunStage::Running;
-        let mut all: Vec<&RunView> = self.runs.iter().filter(going).collect();
-        all.sort_by_key(|view| view.started);
-        all
-    }
-
-    /// The run to look at where none is chosen: of those that go on the one that began first, so
-    /// that it stays the same until it ends; where none goes on, the one that began last.
-    #[must_use]
-    pub fn current_run(&self) -> Option<&RunView> {
-        let begun = || self.runs.iter().filter(|view| view.started.is_some());
-        self.current_runs()
-            .first()
-            .copied()
-            .or_else(|| begun().max_by_key(|view| view.started))
-    }
-
     /// A binding of the plan.
     #[must_use]
     pub fn binding(&self, id: &BindingId) -> Option<&Binding> {
-        self.header
-            .as_ref()?
-            .plan
-            .bindings
-            .iter()
-            .find(|binding| binding.id == *id)
+        self.planned.binding(self.header.as_ref()?, id)
     }
 
     /// Steps of a run that the plan knows and that have not been told of yet.
@@ -382,14 +426,42 @@ impl Session {
         let Some(binding) = self.binding(&run.binding) else {
             return &[];
         };
-        let mut rest = binding.steps.as_slice();
-        for step in &run.steps {
-            let name = &step.planned.name;
-            if let Some(at) = rest.iter().position(|other| other.name == *name) {
-                rest = rest.get(at + 1..).unwrap_or_default();
-            }
-        }
-        rest
+        binding.steps.get(run.course.behind..).unwrap_or_default()
+    }
+
+    /// The place of a run among all.
+    #[must_use]
+    pub fn place_of(&self, run: &RunId) -> Option<usize> {
+        self.by_run.get(run).copied()
+    }
+
+    /// Warnings and errors, as they came, with when.
+    pub fn grave_notes(&self) -> impl DoubleEndedIterator<Item = &(Nanos, Note)> {
+        self.grave.iter().filter_map(|at| self.notes.get(*at))
+    }
+
+    /// How many warnings and errors there are.
+    #[must_use]
+    pub fn grave_count(&self) -> usize {
+        self.grave.len()
+    }
+
+    /// What its figures are made of: two sessions that have the same stamp have the same figures.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// How many things its figures are made of.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        let steps = self.index.size();
+        let told = self.samples.len() + self.spaces.len() + self.proofs.len() + self.notes.len();
+        let bindings = self
+            .header
+            .as_ref()
+            .map_or(0, |header| header.plan.bindings.len());
+        steps + told + bindings + self.runs.len() + self.published.len()
     }
 
     /// Whether it is paused after the run that goes on.
@@ -400,6 +472,23 @@ impl Session {
             .rev()
             .find(|(_, act)| matches!(act.act, ActKind::Pause | ActKind::Resume))
             .is_some_and(|(_, act)| act.act == ActKind::Pause)
+    }
+}
+
+/// Whether figures may be others after it. Output and progress are not among it, which come most.
+fn is_of_figures(what: &What) -> bool {
+    match what {
+        What::Header(_)
+        | What::Host(_)
+        | What::Run(_)
+        | What::Sample(_)
+        | What::Space(_)
+        | What::Proof(_)
+        | What::Published(_)
+        | What::Note(_)
+        | What::End(_) => true,
+        What::Step(change) => matches!(change.state, StepState::Planned(_)),
+        _ => false,
     }
 }
 

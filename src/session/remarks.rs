@@ -1,33 +1,64 @@
 //! What is odd about figures. Nothing is dropped; what is odd is marked.
 
+mod told;
+mod turns;
+
 use std::collections::BTreeMap;
 
 use super::{Outcome, Row, RunStage, RunView, Series, Session};
-use crate::event::{Level, RunId, count};
+use crate::event::RunId;
+use told::Told;
 
-/// Remarks of a row that are taken from notes; the rest is only counted.
-const MOST_NOTES: usize = 20;
+/// Names that a sentence lists; more are counted.
+const MOST_NAMES: usize = 6;
+/// Remarks of one kind on a row; the rest is only counted.
+const MOST_FIGURES: usize = 20;
 
 /// Adds to each row of a session what is odd about it, a sentence each.
 pub(super) fn add(session: &Session, rows: &mut [Row]) {
-    let turns: Vec<Vec<String>> = (0..rows.len()).map(|at| turns(session, rows, at)).collect();
-    for (row, turns) in rows.iter_mut().zip(turns) {
+    let turns = turns::of(session, rows);
+    let told = Told::of(session, rows);
+    for ((row, turns), told) in rows.iter_mut().zip(turns).zip(told.rows) {
         let mut all = Vec::new();
         all.extend(missing(row));
-        for series in figures(row) {
+        let of_figure = |series: &Series| {
+            let mut all = impossible(row, series);
             all.extend(trend(series));
             all.extend(odd(series));
             all.extend(contradicted(series));
-        }
+            all
+        };
+        all.extend(some(figures(row).flat_map(of_figure)));
         all.extend(clock(session, row));
         all.extend(mixed(row));
         all.extend(turns);
-        all.extend(published(session, row));
-        all.extend(unsettled(session, row));
+        all.extend(told.published);
+        all.extend(told.unsettled);
         all.extend(ends(session, row));
         all.extend(unverified(row));
-        all.extend(notes(session, row));
+        all.extend(told.notes);
         row.remarks = all;
+    }
+}
+
+/// The first ones, and how many more there are.
+fn some(remarks: impl Iterator<Item = String>) -> Vec<String> {
+    let mut remarks = remarks.fuse();
+    let mut all: Vec<String> = remarks.by_ref().take(MOST_FIGURES).collect();
+    match remarks.count() {
+        0 => {}
+        more => all.push(format!("and {more} more remarks like these")),
+    }
+    all
+}
+
+/// The first names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    match names.split_at_checked(MOST_NAMES) {
+        Some((first, rest)) if !rest.is_empty() => {
+            format!("{} and {} more", first.join(", "), rest.len())
+        }
+        _ => names.join(", "),
     }
 }
 
@@ -42,15 +73,27 @@ fn missing(row: &Row) -> Vec<String> {
     let ended = row.states.len();
     let mut counts: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for series in figures(row).filter(|series| series.n() > 0) {
-        let have = series.by_run().len();
+        let have = series.in_runs();
         if have < ended {
             counts.entry(have).or_default().push(series.title());
         }
     }
     let sentence = |(have, names): (usize, Vec<String>)| {
-        format!("{}: {have} of {ended} runs have a value", names.join(", "))
+        format!("{}: {have} of {ended} runs have a value", listed(&names))
     };
     counts.into_iter().map(sentence).collect()
+}
+
+// A value of a run that counts, and that is out all the same: no clock can have given it.
+fn impossible(row: &Row, series: &Series) -> Vec<String> {
+    let counts = |run: usize| row.outcomes.get(run).is_some_and(|one| one.counts());
+    let all = series.out.iter().filter(|(run, _)| counts(*run));
+    let sentence = |(run, value): &(usize, f64)| {
+        let (name, unit) = (series.title(), &series.unit);
+        let (run, value) = (run + 1, short(*value));
+        format!("{name}: {value} {unit} of run {run} cannot be: out of the medians")
+    };
+    all.map(sentence).collect()
 }
 
 /// A figure as a sentence has it: at most three decimals.
@@ -114,93 +157,6 @@ fn mixed(row: &Row) -> impl Iterator<Item = String> {
     })
 }
 
-// All runs of one before all of another on the same host: drift looks like a difference.
-fn turns(session: &Session, rows: &[Row], at: usize) -> Vec<String> {
-    let Some(mine) = rows.get(at) else {
-        return Vec::new();
-    };
-    let Some(span) = span(session, mine) else {
-        return Vec::new();
-    };
-    let mut before = Vec::new();
-    let mut after = Vec::new();
-    for other in rows {
-        let Some(theirs) = self::span(session, other) else {
-            continue;
-        };
-        let list = match () {
-            () if !other.same_machine(mine) => continue,
-            () if span.1 < theirs.0 => &mut before,
-            () if theirs.1 < span.0 => &mut after,
-            () => continue,
-        };
-        let name = other.name();
-        if !list.contains(&name) {
-            list.push(name);
-        }
-    }
-    let told = |list: Vec<String>, word: &str| {
-        (!list.is_empty()).then(|| {
-            format!(
-                "all its runs came {word} all runs of {}: drift would look like a difference",
-                list.join(", ")
-            )
-        })
-    };
-    told(before, "before")
-        .into_iter()
-        .chain(told(after, "after"))
-        .collect()
-}
-
-// First and last place of a row's runs in the order; none for a single run.
-fn span(session: &Session, row: &Row) -> Option<(u32, u32)> {
-    let places = row.runs.iter().filter_map(|run| session.run_view(run));
-    let places: Vec<u32> = places.map(|run| run.order).collect();
-    let (first, last) = (*places.iter().min()?, *places.iter().max()?);
-    (places.len() >= 2).then_some((first, last))
-}
-
-// Statistics that have no place in a row.
-fn published(session: &Session, row: &Row) -> Vec<String> {
-    let others = session.published.iter().filter(|figure| {
-        figure.binding.as_str() == row.binding
-            && figure.series == row.series
-            && !matches!(figure.statistic.as_str(), "median" | "min" | "max")
-    });
-    others
-        .map(|figure| {
-            format!(
-                "{}: {} {} {} is printed",
-                figure.name,
-                figure.statistic,
-                short(figure.value),
-                figure.unit
-            )
-        })
-        .collect()
-}
-
-fn unsettled(session: &Session, row: &Row) -> Vec<String> {
-    let mut all = Vec::new();
-    for space in &session.spaces {
-        let run = session.run_view(&space.run);
-        let series = match run {
-            Some(run) if space.series.is_empty() => &run.series,
-            _ => &space.series,
-        };
-        if space.settled && space.why.is_none() || *series != row.series {
-            continue;
-        }
-        if let Some(at) = place(row, &space.run) {
-            let why = space.why.as_deref().unwrap_or("two readings differ");
-            let state = if space.settled { "" } else { "not settled: " };
-            all.push(format!("{}, run {at}: {state}{why}", space.name));
-        }
-    }
-    all
-}
-
 // The root cause of each run that did not end well.
 fn ends(session: &Session, row: &Row) -> Vec<String> {
     let of_run = |(at, run): (usize, &RunId)| {
@@ -235,37 +191,6 @@ fn unverified(row: &Row) -> Option<String> {
         "{word} {} {are} not verified: out of the medians",
         runs.join(", ")
     ))
-}
-
-// Remarks and warnings that were made about its runs, each text once.
-fn notes(session: &Session, row: &Row) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    let mut more = 0;
-    for (_, note) in &session.notes {
-        if note.level == Level::Error {
-            continue;
-        }
-        let of_row = session
-            .run_of(note)
-            .is_some_and(|run| row.runs.contains(run));
-        if !of_row || all.contains(&note.text) {
-            continue;
-        }
-        if all.len() < MOST_NOTES {
-            all.push(note.text.clone());
-        } else {
-            more += 1;
-        }
-    }
-    if more > 0 {
-        all.push(format!("and {}", count(more, "more note")));
-    }
-    all
-}
-
-fn place(row: &Row, run: &RunId) -> Option<usize> {
-    let at = row.runs.iter().position(|one| one == run)?;
-    Some(at + 1)
 }
 
 #[cfg(test)]

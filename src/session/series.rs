@@ -3,7 +3,7 @@
 use crate::event::{Labels, Phase};
 
 /// What a figure of bytes counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Counts {
     /// What a tool, a pipe or a computation says.
     #[default]
@@ -33,7 +33,7 @@ pub struct Series {
     /// Which run of the row each value is of, from 0.
     pub runs: Vec<usize>,
     /// Values that do not count, each with the run that it is of: the run goes on, did not end
-    /// well, or is not verified.
+    /// well, or is not verified; or no clock can give such a value ([`can_be`]).
     pub out: Vec<(usize, f64)>,
     /// Phase of the step that it is of; absent where it lies between steps.
     pub phase: Option<Phase>,
@@ -60,6 +60,12 @@ impl Series {
             .map(|(key, value)| format!("{key} {value}"))
             .collect();
         format!("{} ({})", self.name, labels.join(", "))
+    }
+
+    /// Whether that is its title.
+    #[must_use]
+    pub fn is_called(&self, title: &str) -> bool {
+        title.starts_with(&self.name) && self.title() == title
     }
 
     /// The median: the middle value, or the mean of the two.
@@ -98,6 +104,12 @@ impl Series {
     #[must_use]
     pub fn n(&self) -> usize {
         self.values.len()
+    }
+
+    /// How many runs these are of: the values of one run tell nothing of the next one.
+    #[must_use]
+    pub fn in_runs(&self) -> usize {
+        self.runs.chunk_by(|one, next| one == next).count()
     }
 
     /// Lowest and highest value that the clock allows: each value is off by up to its
@@ -170,16 +182,34 @@ impl Series {
 /// The middle value of several, or the mean of the two in the middle.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    let upper = *sorted.get(middle)?;
-    if sorted.len() % 2 == 1 {
-        return Some(upper);
+    if values.is_empty() {
+        return None;
     }
-    let lower = *sorted.get(middle.checked_sub(1)?)?;
+    let mut all = values.to_vec();
+    let middle = all.len() / 2;
+    let is_odd = all.len() % 2 == 1;
+    let (below, upper, _) = all.select_nth_unstable_by(middle, f64::total_cmp);
+    if is_odd {
+        return Some(*upper);
+    }
+    let lower = below.iter().copied().max_by(f64::total_cmp)?;
     // Halved first: the sum of two large values has no room.
-    Some(lower / 2.0 + upper / 2.0)
+    Some(lower / 2.0 + *upper / 2.0)
+}
+
+/// No duration that is measured here is longer than a year: a clock was set meanwhile.
+const LONGEST: f64 = 366.0 * 86_400.0;
+
+/// Whether there can be such a value: a number; and where it is a time or a rate, one that is not
+/// below nothing, and no time without end.
+#[must_use]
+pub fn can_be(value: f64, unit: &str) -> bool {
+    let least = if unit == "s" || unit.ends_with("/s") {
+        0.0
+    } else {
+        f64::NEG_INFINITY
+    };
+    value.is_finite() && value >= least && (unit != "s" || value <= LONGEST)
 }
 
 /// How likely it is that the range from the lowest to the highest of `n` values holds the true
@@ -232,7 +262,38 @@ mod tests {
         assert_eq!(series.by_run(), [(0, 2.0), (2, 4.0)]);
     }
 
+    #[test]
+    fn values_of_one_run_are_one_of_the_runs() {
+        let mut series = of(&[1.0, 2.0, 9.0, 4.0]);
+        series.runs = vec![0, 0, 0, 2];
+        assert_eq!((series.n(), series.in_runs()), (4, 2));
+    }
+
+    #[test]
+    fn what_no_clock_can_give() {
+        for value in [-1e-9, -5.0, f64::NAN, f64::INFINITY, 4e8] {
+            assert!(!can_be(value, "s"), "{value} s");
+        }
+        assert!(can_be(0.0, "s") && can_be(86_400.0, "s"));
+        assert!(!can_be(-1.0, "B/s") && can_be(4e8, "B/s"));
+        // What is held may be less than before.
+        assert!(can_be(-4096.0, "B") && !can_be(f64::NAN, "B"));
+    }
+
     proptest::proptest! {
+        #[test]
+        fn half_of_the_values_are_on_each_side_of_the_median(
+            values in proptest::collection::vec(proptest::num::f64::NORMAL, 1..40)
+        ) {
+            let middle = median(&values).unwrap();
+            let mut sorted = values.clone();
+            sorted.sort_by(f64::total_cmp);
+            let below = sorted.iter().filter(|value| **value < middle).count();
+            let above = sorted.iter().filter(|value| **value > middle).count();
+            proptest::prop_assert!(below * 2 <= values.len() && above * 2 <= values.len());
+            proptest::prop_assert!(sorted[0] <= middle && middle <= sorted[sorted.len() - 1]);
+        }
+
         #[test]
         fn what_is_far_is_so_beside_all_others(
             values in proptest::collection::vec(0_u8..60, 0..12), coarse in 0_u8..2

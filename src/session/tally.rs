@@ -11,6 +11,7 @@ use crate::event::{Clock, EndState, Labels, Phase, Placement, RunId, Subject};
 
 use super::series::Counts;
 use super::{Series, Session, remarks};
+pub(super) use columns::seconds_of;
 pub use columns::space_figures;
 pub use outcome::Outcome;
 

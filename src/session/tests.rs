@@ -1,5 +1,7 @@
 //! Laws of the fold.
 
+mod scale;
+
 use proptest::prelude::*;
 
 use super::story::Story;

@@ -2,32 +2,35 @@
 
 mod comparable;
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use super::{Row, Series, TimeColumn};
-use crate::event::Labels;
+use crate::event::{Clock, Labels};
 pub use comparable::place_name;
 use comparable::{incomparable, labels_apart};
 
-/// Values that each side needs before one may be called faster: with 4 against 4 and ranges
-/// apart the exact two-sided p is 0.029; with 3 against 3 it is 0.10.
+/// Runs with values that each side needs before one may be called faster: with 4 against 4 and
+/// ranges apart the exact two-sided p is 0.029; with 3 against 3 it is 0.10.
 const ENOUGH: usize = 4;
-/// Values that each side needs before it may be said that ranges do not overlap.
+/// Runs that each side needs before it may be said that ranges do not overlap.
 const SOME: usize = 3;
+/// More rows than this are not compared two by two: nobody would read it.
+pub const MOST_ROWS: usize = 200;
 
 /// What may be said.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Says {
-    /// Ranges apart, each n at least 4: `a` is faster.
+    /// Ranges apart, each of at least 4 runs: `a` is faster.
     Faster,
     /// The same, the other way round: `b` is faster.
     Slower,
-    /// Ranges apart, but too few values.
+    /// Ranges apart, but of too few runs.
     Apart {
-        /// The smaller n.
+        /// The smaller number of runs.
         n: usize,
     },
-    /// Ranges overlap, or there are fewer than three values.
+    /// Ranges overlap, or they are of fewer than three runs.
     NoDifference,
     /// They may not be compared, and why.
     NotComparable(String),
@@ -78,7 +81,8 @@ impl Verdict {
     }
 }
 
-/// All verdicts: every pair of rows, for each time whose name both have.
+/// All verdicts: every pair of rows, for each time whose name both have. None where there are more
+/// than [`MOST_ROWS`].
 #[must_use]
 pub fn compare(rows: &[Row]) -> Vec<Verdict> {
     compare_some(rows, |_, _| true)
@@ -92,13 +96,18 @@ pub fn compare_machines(rows: &[Row]) -> Vec<Verdict> {
 
 fn compare_some(rows: &[Row], of: impl Fn(&Row, &Row) -> bool) -> Vec<Verdict> {
     let mut all = Vec::new();
-    for (a, one) in rows.iter().enumerate() {
+    if rows.len() > MOST_ROWS {
+        return all;
+    }
+    let columns: Vec<Columns<'_>> = rows.iter().map(Columns::of).collect();
+    for ((a, one), mine) in rows.iter().enumerate().zip(&columns) {
         for (b, other) in rows.iter().enumerate().skip(a + 1) {
             if !of(one, other) {
                 continue;
             }
             let against = incomparable(one, other);
-            for (column_a, column_b) in pairs(one, other) {
+            let theirs = columns.get(b).into_iter();
+            for (column_a, column_b) in theirs.flat_map(|theirs| mine.pairs(theirs)) {
                 let Some(verdict) = verdict((a, one, column_a), (b, other, column_b), &against)
                 else {
                     continue;
@@ -110,56 +119,64 @@ fn compare_some(rows: &[Row], of: impl Fn(&Row, &Row) -> bool) -> Vec<Verdict> {
     all
 }
 
-// Columns of the same name and labels, the same clock where both have it. Where the labels of a
-// name never meet, its first columns, so that it is said that they may not be compared.
-fn pairs(one: &Row, other: &Row) -> Vec<(usize, usize)> {
-    let mut all = Vec::new();
-    let mut done: Vec<&Series> = Vec::new();
-    for (at, column) in one.times.iter().enumerate() {
-        let series = &column.series;
-        let alike = |known: &&Series| known.name == series.name && known.labels == series.labels;
-        if !series.is_known() || done.iter().any(alike) {
-            continue;
-        }
-        done.push(series);
-        let mine = || columns_of(one, series);
-        let theirs = || columns_of(other, series);
-        let same_clock = mine().find_map(|(a, clock)| {
-            let (b, _) = theirs().find(|(_, of)| *of == clock)?;
-            Some((a, b))
-        });
-        all.extend(same_clock.or_else(|| Some((at, theirs().next()?.0))));
-    }
-    for (a, column) in one.times.iter().enumerate() {
-        let name = &column.series.name;
-        let named = |times: &[TimeColumn], at: usize| {
-            times
-                .get(at)
-                .is_some_and(|column| column.series.name == *name && column.series.is_known())
-        };
-        if !named(&one.times, a) {
-            continue;
-        }
-        if all.iter().any(|&(known, _)| named(&one.times, known)) {
-            continue;
-        }
-        let b = (0..other.times.len()).find(|&at| named(&other.times, at));
-        all.extend(b.map(|b| (a, b)));
-    }
-    all
+/// The columns of a row that have something in them.
+struct Columns<'a> {
+    /// By name and labels, in their order.
+    alike: Vec<(&'a str, &'a Labels)>,
+    /// Where these stand, each with its clock.
+    places: HashMap<(&'a str, &'a Labels), Vec<(usize, Clock)>>,
+    /// The first one of each name.
+    named: HashMap<&'a str, usize>,
 }
 
-fn columns_of<'a>(
-    row: &'a Row,
-    like: &'a Series,
-) -> impl Iterator<Item = (usize, crate::event::Clock)> + 'a {
-    row.times
-        .iter()
-        .enumerate()
-        .filter(|(_, TimeColumn { series, .. })| {
-            series.is_known() && series.name == like.name && series.labels == like.labels
-        })
-        .map(|(at, column)| (at, column.clock))
+impl<'a> Columns<'a> {
+    fn of(row: &'a Row) -> Self {
+        let mut all = Self {
+            alike: Vec::new(),
+            places: HashMap::new(),
+            named: HashMap::new(),
+        };
+        for (at, TimeColumn { clock, series, .. }) in row.times.iter().enumerate() {
+            if !series.is_known() {
+                continue;
+            }
+            let key = (series.name.as_str(), &series.labels);
+            let places = all.places.entry(key).or_insert_with(|| {
+                all.alike.push(key);
+                Vec::new()
+            });
+            places.push((at, *clock));
+            all.named.entry(&series.name).or_insert(at);
+        }
+        all
+    }
+
+    // Columns of the same name and labels, the same clock where both have it. Where the labels of a
+    // name never meet, its first columns, so that it is said that they may not be compared.
+    fn pairs(&self, other: &Self) -> Vec<(usize, usize)> {
+        let mut all = Vec::new();
+        let mut met: HashSet<&str> = HashSet::new();
+        for key in &self.alike {
+            let (Some(mine), Some(theirs)) = (self.places.get(key), other.places.get(key)) else {
+                continue;
+            };
+            let same_clock = mine.iter().find_map(|(a, clock)| {
+                let (b, _) = theirs.iter().find(|(_, of)| of == clock)?;
+                Some((*a, *b))
+            });
+            let first = || Some((mine.first()?.0, theirs.first()?.0));
+            all.extend(same_clock.or_else(first));
+            met.insert(key.0);
+        }
+        for (name, _) in &self.alike {
+            if met.insert(name)
+                && let (Some(a), Some(b)) = (self.named.get(name), other.named.get(name))
+            {
+                all.push((*a, *b));
+            }
+        }
+        all
+    }
 }
 
 fn verdict(
@@ -204,7 +221,7 @@ fn verdict(
 fn ranges(x: &Series, y: &Series) -> Option<(Says, Option<f64>, Option<f64>)> {
     let (x_low, x_high) = x.widened()?;
     let (y_low, y_high) = y.widened()?;
-    let n = x.n().min(y.n());
+    let n = x.in_runs().min(y.in_runs());
     let (says, fast, slow) = if x_high < y_low {
         (Says::Faster, (x_low, x_high), (y_low, y_high))
     } else if y_high < x_low {

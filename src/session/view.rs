@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rpds::VectorSync;
 
-use super::Pace;
+use super::{Course, Pace};
 use crate::event::{
     BindingId, EndState, Facts, HostChange, Labels, Mark, Nanos, PlannedCommand, Progress, RunId,
     StepEnd, StepId,
@@ -44,6 +44,8 @@ pub struct RunView {
     pub ended: Option<Nanos>,
     /// Its steps, in the order in which they came.
     pub steps: VectorSync<StepView>,
+    /// What is known of these together.
+    pub course: Course,
 }
 
 /// Where a run stands.
@@ -82,6 +84,16 @@ pub struct StepView {
     pub last_output: Option<Nanos>,
     /// The longest time without output, once it was over.
     pub quiet: Duration,
+}
+
+impl RunView {
+    /// The last step that goes on in front.
+    #[must_use]
+    pub fn going_on(&self) -> Option<&StepView> {
+        let steps = self.course.apart().rev();
+        let mut steps = steps.filter_map(|at| self.steps.get(at));
+        steps.find(|step| step.goes_on() && !step.planned.background)
+    }
 }
 
 impl StepView {

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::event::Nanos;
 use crate::session::Session;
 
+use super::counted::{self, Counted};
 use super::input::Input;
 use super::keys::Keymap;
 use super::message::{Effect, Ended, Message, ReplayState};
@@ -202,6 +203,9 @@ struct Dashboard<C> {
     /// When clocks on the screen go on.
     tick: Instant,
     outbox: VecDeque<Effect>,
+    /// Takes what another thread has counted.
+    counter: mpsc::Sender<Counted>,
+    is_counting: bool,
 }
 
 /// Shows it. What panics here ends the dashboard alone: who runs the session goes on, and undoes it.
@@ -229,7 +233,8 @@ async fn turn<C: Canvas>(
     let mut input = canvas.input();
     let mut replay = feed.replay.clone();
     let mut changes = feed.changes.clone();
-    let mut board = Dashboard::new(canvas, feed, start)?;
+    let (counter, mut counted) = mpsc::channel(1);
+    let mut board = Dashboard::new(canvas, feed, start, counter)?;
     let (mut has_messages, mut has_changes) = (true, true);
     loop {
         if let Some(ended) = board.draw_if_due()? {
@@ -264,6 +269,7 @@ async fn turn<C: Canvas>(
                 Ok(()) => board.changed(),
                 Err(_) => has_changes = false,
             },
+            Some(figures) = counted.recv() => board.counted(figures),
             () = sleep_until(board.frame), if board.dirty => {}
             () = sleep_until(board.tick), if board.goes_on() => board.ticked(),
         }
@@ -300,7 +306,12 @@ async fn turn<C: Canvas>(
 }
 
 impl<C: Canvas> Dashboard<C> {
-    fn new(canvas: C, feed: Feed, start: Start) -> io::Result<Self> {
+    fn new(
+        canvas: C,
+        feed: Feed,
+        start: Start,
+        counter: mpsc::Sender<Counted>,
+    ) -> io::Result<Self> {
         let Start {
             theme,
             shelf,
@@ -331,6 +342,8 @@ impl<C: Canvas> Dashboard<C> {
             frame: now,
             tick: now + TICK,
             outbox: VecDeque::new(),
+            counter,
+            is_counting: false,
         };
         board.canvas.mouse(mouse)?;
         if let Some(offer) = offer {
@@ -399,6 +412,37 @@ impl<C: Canvas> Dashboard<C> {
         self.take(Message::Tick(self.clock.now()));
     }
 
+    /// Has the figures made that the next frame shows; those of a large session by another thread, so
+    /// that keys and signals are heard meanwhile.
+    fn count(&mut self) {
+        let frozen = self.model.frozen.as_ref();
+        let frozen = frozen.map(|frozen| Arc::clone(&frozen.session));
+        let live = self.feed.lock();
+        let session = frozen.as_deref().unwrap_or(&live);
+        if self.model.figures.are_of(session) || self.is_counting {
+            return;
+        }
+        if counted::are_light(session) {
+            self.model.figures = Arc::new(Counted::of(session));
+            return;
+        }
+        let (session, counter) = (session.clone(), self.counter.clone());
+        let count = move || {
+            // Who has left does not listen.
+            let _ = counter.blocking_send(Counted::all_of(&session));
+        };
+        self.is_counting = std::thread::Builder::new()
+            .name("figures".to_owned())
+            .spawn(count)
+            .is_ok();
+    }
+
+    fn counted(&mut self, figures: Counted) {
+        self.is_counting = false;
+        self.model.figures = Arc::new(figures);
+        self.dirty = true;
+    }
+
     /// Draws where something has changed and the last frame is old enough.
     fn draw_if_due(&mut self) -> Result<Option<Ended>, TuiError> {
         if !self.dirty || Instant::now() < self.frame {
@@ -408,6 +452,7 @@ impl<C: Canvas> Dashboard<C> {
             if size != self.model.size {
                 self.take(Message::Resize(size.0, size.1));
             }
+            self.count();
             self.canvas.draw(&self.model, &self.feed.session)
         });
         self.dirty = false;

@@ -14,6 +14,9 @@ pub use earlier::{from_here, last_time, longest_quiet, marks_to_come, totals};
 pub use speed::{percent, rate, rates};
 pub use step::{How, StepLeft, stall, step_left};
 
+/// Of more steps to come than this, what each took before is not summed.
+const MOST_STEPS: usize = 200;
+
 /// How long still, and how that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
@@ -76,6 +79,7 @@ fn busy(session: &Session, now: Nanos) -> (BTreeMap<&str, Option<f64>>, usize) {
         .collect();
     let none = BTreeSet::new();
     let machines = |run: &RunView| needs.get(&run.binding).unwrap_or(&none);
+    let mut known: HashMap<&BindingId, (usize, Option<f64>)> = HashMap::new();
     // After a run that did not end well its machines begin no other.
     let is_bad = |run: &&RunView| matches!(run.state, RunStage::Ended(end, _) if !end.is_good());
     let bad = session.runs.iter().filter(is_bad);
@@ -85,11 +89,14 @@ fn busy(session: &Session, now: Nanos) -> (BTreeMap<&str, Option<f64>>, usize) {
         if matches!(run.state, RunStage::Ended(..)) || !machines.is_disjoint(&broken) {
             continue;
         }
-        let durations = earlier::durations(session, run);
-        if !durations.is_empty() {
-            earlier = earlier.min(durations.len());
+        let (runs, median) = *known.entry(&run.binding).or_insert_with(|| {
+            let durations = earlier::durations(session, run);
+            (durations.len(), median(&durations))
+        });
+        if runs > 0 {
+            earlier = earlier.min(runs);
         }
-        let rest = median(&durations).map(|median| rest(session, run, median, now));
+        let rest = median.map(|median| rest(session, run, median, now));
         let free = |machine: &&str| busy.get(*machine).copied().unwrap_or(Some(0.0));
         let free = machines.iter().map(free);
         let begin = free.reduce(|a, b| Some(a?.max(b?))).flatten();
@@ -106,14 +113,11 @@ fn rest(session: &Session, run: &RunView, median: f64, now: Nanos) -> f64 {
     let Some(started) = run.started else {
         return median;
     };
-    let going = run
-        .steps
-        .iter()
-        .rev()
-        .find(|step| step.goes_on() && !step.planned.background);
+    let going = run.going_on();
     let left = going.and_then(|going| {
         let here = step_left(session, run, going, now)?.time.as_secs_f64();
-        let later = session.to_come(run).iter();
+        let later = session.to_come(run);
+        let later = (later.len() <= MOST_STEPS).then_some(later)?.iter();
         let later: Option<Vec<f64>> = later
             .map(|step| median_of(session, run, &step.name))
             .collect();
@@ -124,7 +128,7 @@ fn rest(session: &Session, run: &RunView, median: f64, now: Nanos) -> f64 {
 
 fn median_of(session: &Session, run: &RunView, name: &str) -> Option<f64> {
     let all = earlier::steps(session, run, name);
-    let seconds: Vec<f64> = all.into_iter().filter_map(earlier::took).collect();
+    let seconds: Vec<f64> = all.filter_map(earlier::took).collect();
     median(&seconds)
 }
 

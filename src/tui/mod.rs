@@ -7,6 +7,7 @@
 mod app;
 mod chapters;
 mod clipboard;
+mod counted;
 mod estimate;
 mod forecast;
 mod format;
@@ -39,6 +40,7 @@ mod widgets;
 mod tests;
 
 pub use app::{Channels, Feed, Start, run};
+pub use counted::Counted;
 pub use keys::{Action, Bind, Bound, Change, Chord, Context, KEYS, Keymap, KeysError};
 pub use message::{Effect, Ended, Found, Message, Player, ReplayState};
 pub use model::Model;

@@ -1,6 +1,7 @@
 //! What the dashboard remembers between two keys. What happened is in the session, not here.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use chrono::FixedOffset;
 
@@ -8,6 +9,7 @@ use crate::event::{AskId, Nanos, Order, Question, RunId};
 use crate::report::{Sort, Stamps};
 use crate::session::{RunView, Session};
 
+use super::counted::Counted;
 use super::found::Found;
 use super::freeze::Frozen;
 use super::keys::{Context, Keymap};
@@ -56,6 +58,8 @@ pub struct Model {
     pub mouse: bool,
     /// How far the operator went in ending the session.
     pub leave: Leave,
+    /// What came out of the session, as far as it was made.
+    pub figures: Arc<Counted>,
     /// The screen that stands still, where it does. [`Model::now`] stands still with it.
     pub frozen: Option<Frozen>,
 }
@@ -300,6 +304,7 @@ impl Model {
             keys: Keymap::default(),
             mouse: false,
             leave: Leave::No,
+            figures: Arc::default(),
             frozen: None,
         }
     }

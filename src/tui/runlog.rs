@@ -280,6 +280,12 @@ impl<'a> RunLog<'a> {
         }
     }
 
+    /// How many steps have their lines in it.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
     /// How many lines there are in all.
     #[must_use]
     pub fn len(&self) -> u64 {

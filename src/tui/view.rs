@@ -7,8 +7,9 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
-use crate::session::{RunView, Session, Tally};
+use crate::session::{RunView, Session};
 
+use super::counted::{self, Counted};
 use super::layout;
 use super::model::{Model, Screen};
 use super::screens;
@@ -22,8 +23,8 @@ pub struct Ui<'a> {
     pub model: &'a Model,
     /// The session.
     pub session: &'a Session,
-    /// Its figures.
-    pub tally: &'a Tally,
+    /// What came out of it.
+    pub figures: &'a Counted,
 }
 
 impl<'a> Ui<'a> {
@@ -182,11 +183,11 @@ pub fn view(model: &Model, session: &Session, frame: &mut Frame<'_>) {
         .frozen
         .as_ref()
         .map_or(session, |frozen| &frozen.session);
-    let tally = Tally::of(session);
+    let figures = counted::seen(model, session);
     let ui = Ui {
         model,
         session,
-        tally: &tally,
+        figures: &figures,
     };
     // A size that is not the terminal's any more would draw beyond it.
     let area = frame.area().intersection(layout::screen(model));

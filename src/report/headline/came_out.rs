@@ -1,13 +1,15 @@
 //! What came out of one time on one machine, in half a sentence.
 
+use std::collections::HashMap;
+
 use crate::session::{Says, Series};
 
 use super::super::comparison::Comparison;
 use super::super::figures::Scale;
-use super::super::words::listed;
+use super::super::words::{counts, listed};
 use super::MOST_NAMES;
 
-/// Values that each side needs before ranges may be told apart.
+/// Runs that each side needs before ranges may be told apart.
 const SOME: usize = 3;
 
 /// The rows of a machine that have the time.
@@ -16,6 +18,8 @@ pub(super) struct CameOut<'a> {
     time: &'a str,
     /// Their places, the shortest median first.
     rows: Vec<(usize, &'a Series)>,
+    /// What may be said of every two of them, the first one beside the second.
+    beside: HashMap<(usize, usize), Beside>,
 }
 
 /// What may be said of one row beside another.
@@ -33,15 +37,36 @@ impl<'a> CameOut<'a> {
         let measured = |at: &usize| {
             let row = compared.rows.get(*at)?;
             let mut columns = row.times.iter().map(|column| &column.series);
-            let series = columns.find(|series| series.title() == time && series.n() > 0)?;
+            let series = columns.find(|series| series.n() > 0 && series.is_called(time))?;
             Some((*at, series))
         };
-        let mut rows: Vec<(usize, &Series)> = rows.iter().filter_map(measured).collect();
-        rows.sort_by(|(_, a), (_, b)| median(a).total_cmp(&median(b)));
+        let rows = rows.iter().filter_map(measured);
+        let mut rows: Vec<(f64, (usize, &Series))> = rows
+            .map(|(at, series)| (median(series), (at, series)))
+            .collect();
+        rows.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let rows: Vec<(usize, &Series)> = rows.into_iter().map(|(_, row)| row).collect();
+        let mut beside = HashMap::new();
+        if rows.len() > 1 {
+            let is_time = |row: usize, column: usize| {
+                let row = compared.rows.get(row);
+                let column = row.and_then(|row| row.times.get(column));
+                column.is_some_and(|column| column.series.is_called(time))
+            };
+            for verdict in &compared.verdicts {
+                let (a, b) = (verdict.a, verdict.b);
+                if is_time(a, verdict.column_a) {
+                    let (one, other) = of_verdict(&verdict.says);
+                    beside.entry((a, b)).or_insert(one);
+                    beside.entry((b, a)).or_insert(other);
+                }
+            }
+        }
         Self {
             compared,
             time,
             rows,
+            beside,
         }
     }
 
@@ -56,6 +81,9 @@ impl<'a> CameOut<'a> {
 
     fn beside_one_another(&self) -> String {
         let time = self.time;
+        if self.compared.is_too_many() {
+            return format!("too many to be compared two by two in {time}");
+        }
         let is_slower = |at: &usize| {
             let mut all = self.places();
             all.any(|other| self.beside(other, *at) == Beside::Faster)
@@ -94,7 +122,7 @@ impl<'a> CameOut<'a> {
     fn undecided(&self) -> String {
         let time = self.time;
         let all: Vec<usize> = self.places().collect();
-        let lowest = self.rows.iter().map(|(_, series)| series.n()).min();
+        let lowest = self.rows.iter().map(|(_, series)| series.in_runs()).min();
         let lowest = lowest.unwrap_or_default();
         if self.are(&all, Beside::NotComparable) {
             return format!("they may not be compared in {time}, see why below");
@@ -119,14 +147,23 @@ impl<'a> CameOut<'a> {
         format!("none is shown to be faster in {time}, see below")
     }
 
-    // Who has the fewest values, and how few.
+    // Who has values of the fewest runs, and of how few.
     fn too_few(&self, lowest: usize) -> String {
         let time = self.time;
-        let fewest = self.rows.iter().filter(|(_, series)| series.n() == lowest);
+        let fewest = self
+            .rows
+            .iter()
+            .filter(|(_, series)| series.in_runs() == lowest);
         let fewest: Vec<usize> = fewest.map(|(at, _)| *at).collect();
-        let (values, are) = match lowest {
-            1 => ("one value", "is"),
-            _ => ("two values", "are"),
+        let is_repeated = self
+            .rows
+            .iter()
+            .any(|(_, series)| series.n() > series.in_runs());
+        let (values, are) = match (lowest, is_repeated) {
+            (1, false) => ("one value", "is"),
+            (1, true) => ("values of one run", "are"),
+            (_, false) => ("two values", "are"),
+            (_, true) => ("values of two runs", "are"),
         };
         if fewest.len() == self.rows.len() {
             return format!("{values} each {are} too few to tell them apart in {time}");
@@ -167,7 +204,7 @@ impl<'a> CameOut<'a> {
     fn alone(&self, at: usize, series: &Series) -> String {
         let n = match series.n() {
             1 => "one value".to_owned(),
-            n => format!("median of {n}, {}", self.range(at)),
+            _ => format!("median of {}, {}", counts(series), self.range(at)),
         };
         let took = Scale::of(series).full(median(series));
         format!("{} took {took} in {} ({n})", self.name(at), self.time)
@@ -212,27 +249,19 @@ impl<'a> CameOut<'a> {
     }
 
     fn beside(&self, a: usize, b: usize) -> Beside {
-        let is_time = |row: usize, column: usize| {
-            let row = self.compared.rows.get(row);
-            let column = row.and_then(|row| row.times.get(column));
-            column.is_some_and(|column| column.series.title() == self.time)
-        };
-        let mut all = self.compared.verdicts.iter();
-        let verdict = all.find(|verdict| {
-            let pair = (verdict.a, verdict.b);
-            (pair == (a, b) || pair == (b, a)) && is_time(verdict.a, verdict.column_a)
-        });
-        let Some(verdict) = verdict else {
-            return Beside::NotComparable;
-        };
-        match &verdict.says {
-            Says::Faster if verdict.a == a => Beside::Faster,
-            Says::Slower if verdict.b == a => Beside::Faster,
-            Says::Faster | Says::Slower => Beside::Slower,
-            Says::Apart { .. } => Beside::Apart,
-            Says::NoDifference => Beside::Alike,
-            Says::NotComparable(_) => Beside::NotComparable,
-        }
+        let known = self.beside.get(&(a, b)).copied();
+        known.unwrap_or(Beside::NotComparable)
+    }
+}
+
+/// What may be said of the first one beside the second, and the other way round.
+fn of_verdict(says: &Says) -> (Beside, Beside) {
+    match says {
+        Says::Faster => (Beside::Faster, Beside::Slower),
+        Says::Slower => (Beside::Slower, Beside::Faster),
+        Says::Apart { .. } => (Beside::Apart, Beside::Apart),
+        Says::NoDifference => (Beside::Alike, Beside::Alike),
+        Says::NotComparable(_) => (Beside::NotComparable, Beside::NotComparable),
     }
 }
 

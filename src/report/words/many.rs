@@ -1,6 +1,8 @@
 //! Many pairs told together: 28 sentences on 8 methods would be read by nobody.
 
-use crate::session::{Says, Verdict};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::session::{Says, Series, Verdict};
 
 use super::super::comparison::Comparison;
 use super::super::layout::together;
@@ -61,13 +63,16 @@ pub(super) fn told(compared: &Comparison, all: &[&Verdict]) -> Vec<Sentence> {
     sentences
 }
 
-// The smallest and the largest number of values.
+// The smallest and the largest number of runs.
 fn counts(compared: &Comparison, all: &[&Verdict]) -> String {
     let both = all.iter().filter_map(|verdict| series(compared, verdict));
-    let counts: Vec<usize> = both.flat_map(|(x, y)| [x.n(), y.n()]).collect();
-    match (counts.iter().min(), counts.iter().max()) {
-        (Some(low), Some(high)) if low != high => format!("n = {low} to {high}"),
-        (Some(n), _) => format!("n = {n} each"),
+    let both: Vec<&Series> = both.flat_map(|(x, y)| [x, y]).collect();
+    let runs = || both.iter().map(|series| series.in_runs());
+    let is_repeated = both.iter().any(|series| series.n() > series.in_runs());
+    let of = if is_repeated { " runs" } else { "" };
+    match (runs().min(), runs().max()) {
+        (Some(low), Some(high)) if low != high => format!("n = {low} to {high}{of}"),
+        (Some(n), _) => format!("n = {n}{of} each"),
         _ => String::new(),
     }
 }
@@ -75,16 +80,20 @@ fn counts(compared: &Comparison, all: &[&Verdict]) -> String {
 /// Rows that stand before the same others, with these.
 fn by_others(pairs: &[Pair]) -> Vec<(Vec<usize>, Vec<usize>)> {
     let mut of_row: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut places: HashMap<usize, usize> = HashMap::new();
     for (row, other) in pairs {
-        match of_row.iter_mut().find(|(known, _)| known == row) {
+        let at = *places.entry(*row).or_insert(of_row.len());
+        match of_row.get_mut(at) {
             Some((_, others)) => others.push(*other),
             None => of_row.push((*row, vec![*other])),
         }
     }
     let mut all: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+    let mut places: HashMap<Vec<usize>, usize> = HashMap::new();
     for (row, mut others) in of_row {
         others.sort_unstable();
-        match all.iter_mut().find(|(_, known)| *known == others) {
+        let at = *places.entry(others.clone()).or_insert(all.len());
+        match all.get_mut(at) {
             Some((rows, _)) => rows.push(row),
             None => all.push((vec![row], others)),
         }
@@ -94,25 +103,29 @@ fn by_others(pairs: &[Pair]) -> Vec<(Vec<usize>, Vec<usize>)> {
 
 /// Sets of rows of which every two are a pair; together they hold all pairs.
 fn cliques(pairs: &[Pair]) -> Vec<Vec<usize>> {
-    let has = |a: usize, b: usize| pairs.contains(&(a, b)) || pairs.contains(&(b, a));
-    let mut rows: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
-    rows.sort_unstable();
-    rows.dedup();
-    let mut all: Vec<Vec<usize>> = Vec::new();
+    let known: HashSet<Pair> = pairs
+        .iter()
+        .flat_map(|(a, b)| [(*a, *b), (*b, *a)])
+        .collect();
+    let has = |a: usize, b: usize| known.contains(&(a, b));
+    let rows: BTreeSet<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+    let mut all = Vec::new();
+    let mut held: HashSet<Pair> = HashSet::new();
     for (a, b) in pairs {
-        if all
-            .iter()
-            .any(|known| known.contains(a) && known.contains(b))
-        {
+        if held.contains(&(*a, *b)) {
             continue;
         }
         let mut clique = vec![*a, *b];
         for row in &rows {
-            if !clique.contains(row) && clique.iter().all(|member| has(*member, *row)) {
+            if *row != *a && *row != *b && clique.iter().all(|member| has(*member, *row)) {
                 clique.push(*row);
             }
         }
         clique.sort_unstable();
+        let pairs = clique
+            .iter()
+            .flat_map(|one| clique.iter().map(move |other| (*one, *other)));
+        held.extend(pairs);
         all.push(clique);
     }
     all

@@ -1,12 +1,12 @@
 //! Measured values into columns: one a name, unit, clock and set of labels.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::{Outcome, TimeColumn};
 use crate::event::{Bytes, Clock, Labels, Phase, Published, RunId, Sample, Space};
 use crate::session::series::Counts;
-use crate::session::{RunView, Series, Session};
+use crate::session::{RunView, Series, Session, can_be};
 
 /// Labels that number the repetitions of a step within a run: their values share a series.
 const ITERATION: [&str; 2] = ["i", "iteration"];
@@ -18,7 +18,7 @@ pub(super) struct Value<'a> {
     clock: Option<Clock>,
     resolution: f64,
     figure: f64,
-    pub series: &'a str,
+    series: &'a str,
     labels: Labels,
     iteration: u64,
     /// What is counted; a tool's own figure of that name is another than what was read.
@@ -26,24 +26,65 @@ pub(super) struct Value<'a> {
     phase: Option<Phase>,
 }
 
-/// Every run's values, as they came.
-pub(super) fn values(session: &Session) -> BTreeMap<&RunId, Vec<Value<'_>>> {
-    let mut all: BTreeMap<&RunId, Vec<Value<'_>>> = BTreeMap::new();
-    for sample in session.samples.iter().filter(|one| one.value.is_finite()) {
+/// The values of one run.
+#[derive(Default)]
+pub(super) struct Values<'a> {
+    /// Its series, as first seen.
+    pub series: Vec<&'a str>,
+    of: HashMap<&'a str, Vec<Value<'a>>>,
+}
+
+impl<'a> Values<'a> {
+    fn push(&mut self, value: Value<'a>) {
+        let all = self.of.entry(value.series).or_insert_with(|| {
+            self.series.push(value.series);
+            Vec::new()
+        });
+        all.push(value);
+    }
+
+    /// Those of a series, as they came.
+    fn of(&self, series: &str) -> &[Value<'a>] {
+        self.of.get(series).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Value<'_> {
+    /// Whether any clock can have given it.
+    fn can_be(&self) -> bool {
+        can_be(self.figure, self.unit) && self.resolution >= 0.0 && self.resolution.is_finite()
+    }
+}
+
+/// A published figure; milliseconds are told in seconds.
+pub(in crate::session) fn seconds_of(figure: &Published) -> (f64, &str) {
+    match figure.unit.as_str() {
+        "ms" => (figure.value / 1000.0, "s"),
+        unit => (figure.value, unit),
+    }
+}
+
+/// Every run's values.
+pub(super) type ByRun<'a> = HashMap<&'a RunId, Values<'a>>;
+
+/// The values of every run.
+pub(super) fn values(session: &Session) -> ByRun<'_> {
+    let mut all = ByRun::new();
+    for sample in &session.samples {
         let run = session.run_view(&sample.run);
         let step = sample.step.as_ref();
         let phase = step.and_then(|step| Some(session.step_view(step)?.planned.phase));
-        all.entry(&sample.run)
-            .or_default()
-            .push(of_sample(sample, run, phase));
+        let value = of_sample(sample, run, phase);
+        all.entry(&sample.run).or_default().push(value);
     }
     for space in &session.spaces {
         let run = session.run_view(&space.run);
         let step = session.step_view(&space.step);
         let phase = step.map(|step| step.planned.phase);
-        all.entry(&space.run)
-            .or_default()
-            .extend(of_space(space, run, phase));
+        let mine = all.entry(&space.run).or_default();
+        for value in of_space(space, run, phase) {
+            mine.push(value);
+        }
     }
     all
 }
@@ -128,17 +169,17 @@ pub(super) fn columns(
     series: &str,
     runs: &[&RunView],
     outcomes: &[Outcome],
-    values: &BTreeMap<&RunId, Vec<Value<'_>>>,
+    values: &ByRun<'_>,
     published: &[&Published],
 ) -> (Vec<TimeColumn>, Vec<Series>) {
     let mut all = Columns::default();
     for (at, (run, outcome)) in runs.iter().zip(outcomes).enumerate() {
-        let mine = values.get(&run.run).into_iter().flatten();
+        let mine = values.get(&run.run).map_or(&[][..], |all| all.of(series));
         let mut mine: Vec<(usize, &Value<'_>)> = mine
-            .filter(|value| value.series == series)
+            .iter()
             .map(|value| {
                 let of = (value.clock, value.counts);
-                let place = all.place(of, &value.name, value.unit, &value.labels);
+                let place = all.place((of, &value.name, value.unit, Some(&value.labels)));
                 all.change(place, |column| column.phase = column.phase.or(value.phase));
                 (place, value)
             })
@@ -147,7 +188,7 @@ pub(super) fn columns(
         for (place, value) in mine {
             all.change(place, |column| {
                 column.resolution = column.resolution.max(value.resolution);
-                if !outcome.counts() {
+                if !outcome.counts() || !value.can_be() {
                     column.out.push((at, value.figure));
                     return;
                 }
@@ -165,47 +206,58 @@ pub(super) fn columns(
 /// How a column's values were taken: by which clock, and as which bytes of something.
 type Source = (Option<Clock>, Counts);
 
-#[derive(Default)]
-struct Columns(Vec<(Source, Series)>);
+/// What tells a column from others: its source, name, unit and labels, where it has some.
+type Key<'a> = (Source, &'a str, &'a str, Option<&'a Labels>);
 
-impl Columns {
+#[derive(Default)]
+struct Columns<'a> {
+    all: Vec<(Source, Series)>,
+    places: HashMap<Key<'a>, usize>,
+    /// The first column of a name and unit that has no labels.
+    plain: HashMap<(&'a str, &'a str), usize>,
+}
+
+impl<'a> Columns<'a> {
     /// Where a column stands; made, where there is none yet.
-    fn place(&mut self, source: Source, name: &str, unit: &str, labels: &Labels) -> usize {
-        let found = self.0.iter().position(|(of, series)| {
-            *of == source && series.name == name && series.unit == unit && series.labels == *labels
-        });
-        found.unwrap_or_else(|| {
+    fn place(&mut self, (source, name, unit, labels): Key<'a>) -> usize {
+        let labels = labels.filter(|labels| !labels.is_empty());
+        let next = self.all.len();
+        let place = *self
+            .places
+            .entry((source, name, unit, labels))
+            .or_insert(next);
+        if place == next {
+            if labels.is_none() {
+                self.plain.entry((name, unit)).or_insert(place);
+            }
             let series = Series {
                 name: name.to_owned(),
                 unit: unit.to_owned(),
-                labels: labels.clone(),
+                labels: labels.cloned().unwrap_or_default(),
                 counts: source.1,
                 ..Series::default()
             };
-            self.0.push((source, series));
-            self.0.len() - 1
-        })
+            self.all.push((source, series));
+        }
+        place
     }
 
     fn change(&mut self, place: usize, change: impl FnOnce(&mut Series)) {
-        if let Some((_, series)) = self.0.get_mut(place) {
+        if let Some((_, series)) = self.all.get_mut(place) {
             change(series);
         }
     }
 
     // A published figure stands with the values of its name, where there are some.
-    fn publish(&mut self, figure: &Published) {
-        let (value, unit) = match figure.unit.as_str() {
-            "ms" => (figure.value / 1000.0, "s"),
-            unit => (figure.value, unit),
+    fn publish(&mut self, figure: &'a Published) {
+        let (value, unit) = seconds_of(figure);
+        let place = match self.plain.get(&(figure.name.as_str(), unit)) {
+            Some(place) => *place,
+            None => self.place(((None, Counts::Told), &figure.name, unit, None)),
         };
-        let like = |(_, series): &(Source, Series)| {
-            series.name == figure.name && series.unit == unit && series.labels.is_empty()
-        };
-        let place = match self.0.iter().position(like) {
-            Some(place) => place,
-            None => self.place((None, Counts::Told), &figure.name, unit, &Labels::new()),
-        };
+        if !can_be(value, unit) {
+            return;
+        }
         self.change(place, |series| match figure.statistic.as_str() {
             "min" => series.published_min = Some(value),
             "max" => series.published_max = Some(value),
@@ -215,10 +267,10 @@ impl Columns {
     }
 
     fn done(mut self) -> (Vec<TimeColumn>, Vec<Series>) {
-        self.0
+        self.all
             .retain(|(_, series)| series.is_known() || !series.out.is_empty());
         let (times, space): (Vec<_>, Vec<_>) = self
-            .0
+            .all
             .into_iter()
             .partition(|(_, series)| series.unit == "s");
         let times = times.into_iter().map(|((clock, _), series)| TimeColumn {

@@ -1,9 +1,9 @@
 //! One row: a group's runs in one series.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::columns::{Value, columns, values};
-use super::groups::{self, Group};
+use super::columns::{ByRun, columns, values};
+use super::groups::{self, Group, Once};
 use super::{Outcome, Row};
 use crate::event::{Binding, EndState, Facts, Labels, Phase, Proof, Published, RunId};
 use crate::session::{RunStage, RunView, Session};
@@ -11,7 +11,7 @@ use crate::session::{RunStage, RunView, Session};
 /// What a row needs of a session, by run.
 struct Known<'a> {
     session: &'a Session,
-    values: BTreeMap<&'a RunId, Vec<Value<'a>>>,
+    values: ByRun<'a>,
     /// The final proofs: that the subject came back.
     proofs: BTreeMap<&'a RunId, Vec<&'a Proof>>,
     /// Bytes that were read as `subject`.
@@ -49,31 +49,49 @@ pub(super) fn all(session: &Session) -> Vec<Row> {
     let groups = groups::of(session);
     let differences = Group::differences(&groups);
     let mut rows = Vec::new();
+    let mut printed: HashMap<&str, Vec<&Published>> = HashMap::new();
+    for figure in &session.published {
+        printed
+            .entry(figure.binding.as_str())
+            .or_default()
+            .push(figure);
+    }
     for (group, settings) in groups.iter().zip(differences) {
-        let published: Vec<&Published> = session
-            .published
-            .iter()
-            .filter(|figure| group.ids.contains(&figure.binding.as_str()))
-            .collect();
-        let names: Vec<&str> = published.iter().map(|one| one.series.as_str()).collect();
+        let mine = group.ids.iter().filter_map(|id| printed.get(id)).flatten();
+        let mut names = Vec::new();
+        let mut published: HashMap<&str, Vec<&Published>> = HashMap::new();
+        for figure in mine {
+            names.push(figure.series.as_str());
+            published.entry(&figure.series).or_default().push(figure);
+        }
+        let expects = group.expects(&known);
         for (series, runs) in group.series(&known.values, &names) {
-            let published: Vec<&Published> = published
-                .iter()
-                .copied()
-                .filter(|figure| figure.series == series)
-                .collect();
+            let published = published.remove(series).unwrap_or_default();
             rows.push(Row {
                 settings: settings.clone(),
-                ..row(&known, group, series, &runs, &published)
+                ..row(&known, group, expects, series, &runs, &published)
             });
         }
     }
     rows
 }
 
+impl Group<'_> {
+    /// Whether its method makes a final proof.
+    fn expects(&self, known: &Known<'_>) -> bool {
+        let planned = self.binding.is_some_and(|binding| {
+            let mut steps = binding.steps.iter();
+            steps.any(|step| step.phase == Phase::Verify)
+        });
+        let mut runs = self.runs.iter();
+        planned || runs.any(|run| !known.proofs(&run.run).is_empty())
+    }
+}
+
 fn row(
     known: &Known<'_>,
     group: &Group<'_>,
+    expects: bool,
     series: &str,
     runs: &[&RunView],
     published: &[&Published],
@@ -108,7 +126,7 @@ fn row(
             .unwrap_or_default();
         row.machines = machines(session, binding);
     }
-    prove(&mut row, known, group, runs);
+    prove(&mut row, known, expects, runs);
     (row.times, row.space) = columns(series, runs, &row.outcomes, &known.values, published);
     row.subject_bytes = subject_bytes(known, runs);
     row
@@ -154,7 +172,8 @@ fn labels(group: &Group<'_>, runs: &[&RunView]) -> (Labels, BTreeMap<String, Vec
         .collect();
     let mut shared = Labels::new();
     let mut mixed = BTreeMap::new();
-    for key in of_run.iter().flat_map(BTreeMap::keys) {
+    let keys: BTreeSet<&String> = of_run.iter().flat_map(BTreeMap::keys).collect();
+    for key in keys {
         let values: Vec<String> = of_run
             .iter()
             .map(|labels| labels.get(key).cloned().unwrap_or_default())
@@ -173,24 +192,21 @@ fn labels(group: &Group<'_>, runs: &[&RunView]) -> (Labels, BTreeMap<String, Vec
 
 // The final proofs: that the subject came back. A run that ended without one counts as one
 // that should have had it, where the method proves at all.
-fn prove(row: &mut Row, known: &Known<'_>, group: &Group<'_>, runs: &[&RunView]) {
-    let mut shares = Vec::new();
-    let mut by = Vec::new();
+fn prove(row: &mut Row, known: &Known<'_>, expected: bool, runs: &[&RunView]) {
+    let mut shares = Once::default();
+    let mut by = Once::default();
     for run in runs {
         let mut held = None;
         for proof in known.proofs(&run.run) {
             held = Some(held.unwrap_or(true) && proof.verdict);
-            push_new(&mut shares, &proof.share);
-            push_new(&mut by, &proof.by);
+            for (all, one) in [(&mut shares, &proof.share), (&mut by, &proof.by)] {
+                if !one.is_empty() {
+                    all.add(one);
+                }
+            }
         }
         row.proofs.push(held);
     }
-    let planned = group.binding.is_some_and(|binding| {
-        let mut steps = binding.steps.iter();
-        steps.any(|step| step.phase == Phase::Verify)
-    });
-    let mut runs_of_group = group.runs.iter();
-    let expected = planned || runs_of_group.any(|run| !known.proofs(&run.run).is_empty());
     if expected {
         let results = runs.iter().zip(&row.proofs);
         row.of = results
@@ -210,14 +226,8 @@ fn prove(row: &mut Row, known: &Known<'_>, group: &Group<'_>, runs: &[&RunView])
         .iter()
         .filter(|held| **held == Some(true))
         .count();
-    row.share = shares.join("; ");
-    row.by = by.join("; ");
-}
-
-fn push_new<'a>(all: &mut Vec<&'a str>, one: &'a str) {
-    if !one.is_empty() && !all.contains(&one) {
-        all.push(one);
-    }
+    row.share = shares.all.join("; ");
+    row.by = by.all.join("; ");
 }
 
 // How big the subject was: what was read as `subject`, else what the final proofs compared.

@@ -3,53 +3,72 @@
 use std::time::Duration;
 
 use crate::event::{Mark, Nanos};
-use crate::session::{RunView, Session, StepView};
+use crate::session::{RunView, Session, StepView, can_be};
 
-/// The other good runs of the same binding, in their order.
+/// So many of the latest runs are asked: more make no estimate better.
+const LATEST: usize = 64;
+
+/// The other good runs of the same binding, the latest ones, in their order.
 fn runs<'a>(session: &'a Session, like: &RunView) -> impl DoubleEndedIterator<Item = &'a RunView> {
-    let run = like.run.clone();
-    let all = session.good_runs(&like.binding);
-    all.filter(move |other| other.run != run)
+    let all = session.good_runs(&like.binding).rev();
+    let all = all.filter(|other| other.run != like.run);
+    let latest: Vec<&RunView> = all.take(LATEST).collect();
+    latest.into_iter().rev()
+}
+
+/// Seconds from one moment to another; none where the clock of the recording has fallen.
+fn between(from: Option<Nanos>, to: Option<Nanos>) -> Option<f64> {
+    let (from, to) = (from?, to?);
+    (to >= from).then(|| to.since(from).as_secs_f64())
 }
 
 /// Seconds that they took, from start to end.
 pub(super) fn durations(session: &Session, like: &RunView) -> Vec<f64> {
-    runs(session, like)
-        .filter_map(|run| Some(run.ended?.since(run.started?).as_secs_f64()))
-        .collect()
+    let took = |run: &RunView| between(run.started, run.ended);
+    runs(session, like).filter_map(took).collect()
 }
 
-/// The steps of a name in them.
-pub(super) fn steps<'a>(session: &'a Session, run: &RunView, name: &str) -> Vec<&'a StepView> {
-    runs(session, run)
-        .flat_map(|other| &other.steps)
-        .filter(|step| step.planned.name == name)
-        .collect()
+/// The latest steps of a name in them, the latest first.
+pub(super) fn steps<'a>(
+    session: &'a Session,
+    run: &RunView,
+    name: &str,
+) -> impl Iterator<Item = &'a StepView> {
+    let of = |other: &'a RunView| {
+        let named = other.course.named(name).rev();
+        named.filter_map(|at| other.steps.get(at))
+    };
+    runs(session, run).rev().flat_map(of).take(LATEST_STEPS)
 }
+
+/// So many of the latest steps of one name are asked.
+const LATEST_STEPS: usize = 256;
 
 /// The same step in them: of an iteration the same one.
 pub(super) fn like<'a>(session: &'a Session, run: &RunView, step: &StepView) -> Vec<&'a StepView> {
-    let mut all = steps(session, run, &step.planned.name);
-    all.retain(|other| other.planned.labels == step.planned.labels);
-    all
+    let (name, labels) = (&step.planned.name, &step.planned.labels);
+    let all = runs(session, run).flat_map(|other| {
+        let same = other.course.like(name, labels);
+        same.filter_map(|at| other.steps.get(at))
+    });
+    let same = all.filter(|other| other.planned.labels == *labels);
+    same.take(LATEST_STEPS).collect()
 }
 
 /// Seconds that a step took on this machine's clock, with all that its end needed.
 #[must_use]
 pub(super) fn took(step: &StepView) -> Option<f64> {
-    Some(step.ended?.since(step.started?).as_secs_f64())
+    between(step.started, step.ended)
 }
 
 /// What the same step took in the last good run of the same binding: seconds and resolution.
 #[must_use]
 pub fn last_time(session: &Session, run: &RunView, name: &str) -> Option<(f64, f64)> {
-    steps(session, run, name)
-        .into_iter()
-        .rev()
-        .find_map(|step| {
-            let end = step.end.as_ref()?;
-            Some((end.seconds?, end.resolution))
-        })
+    steps(session, run, name).find_map(|step| {
+        let end = step.end.as_ref()?;
+        let seconds = end.seconds.filter(|seconds| can_be(*seconds, "s"))?;
+        Some((seconds, end.resolution))
+    })
 }
 
 /// Seconds that each earlier run of a step that goes on still needed at this point: where as many
@@ -57,13 +76,13 @@ pub fn last_time(session: &Session, run: &RunView, name: &str) -> Option<(f64, f
 #[must_use]
 pub fn from_here(session: &Session, run: &RunView, step: &StepView, now: Nanos) -> Vec<f64> {
     let still = |other: &StepView| {
-        let (started, ended) = (other.started?, other.ended?);
+        let (took, ended) = (took(other)?, other.ended?);
         let by_bytes = step.pace.last().and_then(|(at, done)| {
             let there = reached(other, done)?;
             Some(ended.since(there).as_secs_f64() - now.since(at).as_secs_f64())
         });
         let gone = now.since(step.started?).as_secs_f64();
-        let by_time = ended.since(started).as_secs_f64() - gone;
+        let by_time = took - gone;
         Some(by_bytes.unwrap_or(by_time).max(0.0))
     };
     like(session, run, step)
@@ -105,7 +124,7 @@ fn reached(step: &StepView, done: u64) -> Option<Nanos> {
 
 /// Seconds that each of them took after its last byte.
 pub(super) fn tails(session: &Session, run: &RunView, step: &StepView) -> Vec<f64> {
-    let tail = |other: &StepView| Some(other.ended?.since(other.pace.moved()?).as_secs_f64());
+    let tail = |other: &StepView| between(other.pace.moved(), other.ended);
     like(session, run, step)
         .into_iter()
         .filter_map(tail)

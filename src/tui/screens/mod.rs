@@ -17,8 +17,9 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 
-use crate::session::{Session, Tally};
+use crate::session::Session;
 
+use super::counted::Counted;
 use super::format;
 use super::keys::{Action, Context};
 use super::layout;
@@ -118,11 +119,11 @@ fn over(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, titles: Titles<'_>) -> Rect
 
 /// How many rows help or notes have.
 pub(super) fn overlay_rows(model: &Model, session: &Session) -> usize {
-    let tally = Tally::default();
+    let figures = Counted::default();
     let ui = Ui {
         model,
         session,
-        tally: &tally,
+        figures: &figures,
     };
     match model.layers.last() {
         Some(Layer::Help(_)) => help::rows(ui).len(),

@@ -10,11 +10,13 @@ use super::super::{format, signs, text};
 
 /// Cells in front of the words.
 const FRONT: usize = 20;
+/// So many of the newest are shown.
+const MOST: usize = 500;
 
 pub(super) fn rows(ui: Ui<'_>) -> Vec<Line<'static>> {
     let width = usize::from(layout::overlay(ui.model).width.saturating_sub(2));
     let mut rows = Vec::new();
-    for (at, note) in ui.session.notes.iter().rev() {
+    for (at, note) in ui.session.notes.iter().rev().take(MOST) {
         let sign = signs::of_level(note.level);
         let host = note
             .host
@@ -36,6 +38,13 @@ pub(super) fn rows(ui: Ui<'_>) -> Vec<Line<'static>> {
             row.to(FRONT).text(part, Role::Text);
             rows.push(row.line());
         }
+    }
+    let more = ui.session.notes.len().saturating_sub(MOST);
+    if more > 0 {
+        let mut row = Row::new(ui, width);
+        let says = format!("and {} before these", format::count(more, "note"));
+        row.to(FRONT).text(&says, Role::Muted);
+        rows.push(row.line());
     }
     if rows.is_empty() {
         let mut row = Row::new(ui, width);

@@ -1,16 +1,18 @@
 //! Keys of the comparison.
 
-use crate::session::{Session, Tally};
+use crate::session::Session;
 
+use super::super::counted;
 use super::super::keys::{Action, Context};
 use super::super::layout;
 use super::super::message::Effect;
 use super::super::model::{Model, Screen};
-use super::super::screens::comparing::{self, Shown};
+use super::super::screens::comparing;
 use super::picking;
 
 pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
-    let shown = Shown::of(model, session, Tally::of(session));
+    let figures = counted::seen(model, session);
+    let shown = figures.shown(session);
     let views = shown.views();
     let columns = shown.overview.columns.len();
     let [_, body, _] = layout::frame(model);

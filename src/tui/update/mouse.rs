@@ -6,8 +6,9 @@ use ratatui::layout::{Position, Rect};
 use ratatui::widgets::Block;
 
 use crate::event::RunId;
-use crate::session::{RunStage, RunView, Session, Tally};
+use crate::session::{RunStage, RunView, Session};
 
+use super::super::counted::Counted;
 use super::super::keys::{Action, Context};
 use super::super::layout;
 use super::super::message::Effect;
@@ -174,11 +175,11 @@ fn focus(model: &mut Model, session: &Session, at: Position) -> bool {
 
 /// The step under the pointer.
 fn step_at(model: &Model, session: &Session, at: Position) -> Option<(RunId, usize)> {
-    let tally = Tally::of(session);
+    let figures = Counted::default();
     let ui = Ui {
         model,
         session,
-        tally: &tally,
+        figures: &figures,
     };
     let areas = layout::watching(model, session).steps;
     let beside = layout::beside(model, session);
@@ -195,11 +196,11 @@ fn step_at(model: &Model, session: &Session, at: Position) -> Option<(RunId, usi
 /// The run under the pointer, by its place among all: of the method in a row of the plan the one
 /// that began last, or the first that is to come.
 fn run_at(model: &Model, session: &Session, at: Position) -> Option<usize> {
-    let tally = Tally::default();
+    let figures = Counted::default();
     let ui = Ui {
         model,
         session,
-        tally: &tally,
+        figures: &figures,
     };
     let area = layout::watching(model, session).plan?;
     let binding = plan::binding_at(ui, area, at)?;

@@ -1,8 +1,9 @@
 //! Keys of the watching screen.
 
 use crate::event::{Binding, RunId};
-use crate::session::{RunStage, RunView, Session, Tally};
+use crate::session::{RunStage, RunView, Session};
 
+use super::super::counted;
 use super::super::keys::Action;
 use super::super::lanes;
 use super::super::layout;
@@ -304,15 +305,18 @@ fn scroll(model: &mut Model, session: &Session, action: Action) {
         Pane::Steps => steps(model, session, page, action),
         Pane::Log => log::scroll(model, session, action),
         Pane::Medians => {
-            let tally = Tally::of(session);
+            let figures = counted::seen(model, session);
             let (row, column) = model.watching.median;
-            let times = crate::report::times(&tally.rows).len();
+            let times = figures.times.len();
             let column = match action {
                 Action::Left => column.saturating_sub(1),
                 Action::Right => (column + 1).min(times.saturating_sub(1)),
                 _ => column.min(times.saturating_sub(1)),
             };
-            model.watching.median = (picking::moved(row, tally.rows.len(), page, action), column);
+            model.watching.median = (
+                picking::moved(row, figures.tally.rows.len(), page, action),
+                column,
+            );
         }
         Pane::Bytes => {
             let rows = super::super::widgets::bytes::count(model, session);

@@ -15,7 +15,7 @@ use super::super::keys::{Action, Context};
 use super::super::model::{Model, Pane};
 use super::super::theme::Role;
 use super::super::view::{Titles, Ui};
-use super::super::{format, layout, text};
+use super::super::{counted, format, layout, text};
 use super::gauge;
 use super::row::Row;
 use items::{Item, items};
@@ -27,7 +27,7 @@ const GAUGE: usize = 14;
 pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let has_keys = ui.model.watching.pane == Pane::Bytes;
     let shared = !layout::has_both_figures(ui.model);
-    let all = items(ui.model, ui.session);
+    let all = items(ui.model, ui.session, ui.figures);
     let cursor = ui.model.watching.bytes.min(all.len().saturating_sub(1));
     let inner_height = layout::inner_height(area);
     // What is said of the row under the cursor.
@@ -58,9 +58,9 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
     let inner = ui.pane(area, buffer, has_keys, titles);
     let width = usize::from(inner.width);
     let name = name_width(&all, width);
-    let rows: Vec<Line<'_>> = all
-        .iter()
-        .enumerate()
+    let from = from.min(all.len().saturating_sub(height));
+    let seen = all.iter().enumerate().skip(from).take(height);
+    let rows: Vec<Line<'_>> = seen
         .map(|(at, item)| {
             let mut row = Row::new(ui, width);
             draw_item(ui, &mut row, item, name);
@@ -76,7 +76,7 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         height: inner.height.saturating_sub(foot),
         ..inner
     };
-    ui.rows(list, buffer, &rows, from);
+    ui.rows(list, buffer, &rows, 0);
     let says = all.get(cursor).map(|item| about::about(ui, item));
     let says = text::wrap_words(&text::clean(&says.unwrap_or_default()), width);
     let rows: Vec<Line<'_>> = says
@@ -97,8 +97,11 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
 
 /// How many rows it has.
 pub(crate) fn count(model: &Model, session: &Session) -> usize {
-    items(model, session).len()
+    items(model, session, &counted::seen(model, session)).len()
 }
+
+/// So many names are looked at to find the longest.
+const MOST_NAMES: usize = 200;
 
 /// Where names end and figures begin.
 fn name_width(all: &[Item<'_>], width: usize) -> usize {
@@ -110,7 +113,12 @@ fn name_width(all: &[Item<'_>], width: usize) -> usize {
         Item::Pool(pool) => text::width(&pool.latest.pool),
         _ => 0,
     };
-    let widest = all.iter().map(name).max().unwrap_or_default();
+    let widest = all
+        .iter()
+        .take(MOST_NAMES)
+        .map(name)
+        .max()
+        .unwrap_or_default();
     widest.clamp(10, (width * 2 / 5).clamp(10, 22))
 }
 
@@ -151,6 +159,9 @@ fn draw_item(ui: Ui<'_>, row: &mut Row<'_>, item: &Item<'_>, name: usize) {
                 .right(&format::bytes(*bytes), 8, Role::Accent)
                 .gap(1)
                 .text(&format!("in {}", format::count(*runs, "run")), Role::Muted);
+        }
+        Item::More(more) => {
+            row.gap(1).text(&format!("and {more} more"), Role::Muted);
         }
         Item::Undone { gone, all } => {
             row.left("taken away", name, Role::Text)

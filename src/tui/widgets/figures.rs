@@ -32,6 +32,18 @@ pub(crate) fn count(row: &Figures) -> String {
     counted(row)
 }
 
+/// The same of one time, where runs have several values of it each: `9 in 3`. A figure that is
+/// printed without its values has no n.
+pub(crate) fn count_of(row: &Figures, series: &Series) -> String {
+    if series.n() == 0 && series.is_published() {
+        return "–".to_owned();
+    }
+    if series.n() > series.in_runs() {
+        return format!("{} in {}", series.n(), counted(row));
+    }
+    count(row)
+}
+
 /// Runs that have a sign each; of more, those that are alike are counted.
 const SIGNS: usize = 8;
 

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::event::HostState;
-use crate::session::{HostView, RunStage, RunView, Session};
+use crate::session::{HostView, RunStage, Session};
 
 use super::super::freeze::Frozen;
 use super::super::keys::{Action, Context};
@@ -271,11 +271,10 @@ pub(super) fn place(session: &Session) -> String {
     };
     let going = session.current_runs().len();
     if going > 1 {
-        let ended = |run: &&RunView| matches!(run.state, RunStage::Ended(..));
-        let done = session.runs.iter().filter(ended).count();
+        let done = session.ended_runs();
         return format!("{going} runs at once · {done} of {all} ended");
     }
-    let at = session.runs.iter().position(|run| run.run == current.run);
+    let at = session.place_of(&current.run);
     let place = format!("run {} of {all}", at.map_or(0, |at| at + 1));
     match failed(session) {
         Some(sign) => format!("{place} {}", sign.word),

@@ -20,6 +20,9 @@ use super::super::view::{Titles, Ui};
 use super::super::{format, text};
 use super::row::Row;
 
+/// Lines of more steps than this are not counted.
+const MANY_STEPS: usize = 1_000;
+
 /// The pane of one run.
 pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, run: Option<&RunView>) {
     let pinned = ui.model.watching.log.top.as_ref();
@@ -130,17 +133,25 @@ fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At, is_pinned: bo
         };
         parts.push(format!("{} {count}", typed("/", found)));
     }
-    let all = log.unfiltered();
-    let lines = if view.filter.is_some() {
-        format!("{} of {}", format::many(log.len()), lines_of(all))
+    let is_many = log.steps() > MANY_STEPS;
+    let lines = if is_many {
+        format!("{} steps", format::many(log.steps() as u64))
+    } else if view.filter.is_some() {
+        let all = lines_of(log.unfiltered());
+        format!("{} of {all}", format::many(log.len()))
     } else {
-        lines_of(all)
+        lines_of(log.len())
     };
     let follow = ui.model.keys.name(&[Context::Watching], Action::Follow);
     if is_pinned {
-        match log.below(last) {
-            0 => parts.extend(["end".to_owned(), lines]),
-            below => parts.push(format!("{} below", lines_of(below))),
+        if is_many {
+            let at = format::many(last.step as u64 + 1);
+            parts.push(format!("step {at} of {lines}"));
+        } else {
+            match log.below(last) {
+                0 => parts.extend(["end".to_owned(), lines]),
+                below => parts.push(format!("{} below", lines_of(below))),
+            }
         }
         parts.push(format!("{follow} follows"));
     } else {
@@ -171,12 +182,10 @@ fn age(ui: Ui<'_>, run: &RunView, page: Page) -> String {
         Stamps::OfDay | Stamps::Off => {}
     }
     let alone = view.alone_in(run);
-    let is_shown = |step: usize| alone.is_none_or(|alone| alone == step);
-    let steps = run.steps.iter().enumerate();
-    let heard = steps
-        .filter(|(at, _)| is_shown(*at))
-        .filter_map(|(_, step)| step.last_output)
-        .max();
+    let heard = match alone.and_then(|at| run.steps.get(at)) {
+        Some(step) => step.last_output,
+        None => run.course.heard(),
+    };
     match heard {
         Some(heard) if run.state == RunStage::Running => {
             parts.push(format!(

@@ -56,10 +56,7 @@ fn what(ui: Ui<'_>, run: &RunView) -> String {
     let binding = ui.session.binding(&run.binding);
     let method = binding.map_or("", |binding| binding.method.as_str());
     let is_going = run.state == RunStage::Running;
-    let going = run.steps.iter().rev().filter(|_| is_going);
-    let going = going
-        .filter(|step| !step.planned.background)
-        .find(|step| step.goes_on());
+    let going = Some(run).filter(|_| is_going).and_then(RunView::going_on);
     let Some(step) = going else {
         return format!("{method} {}", signs::of_run(&run.state).word);
     };

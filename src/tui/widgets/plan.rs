@@ -1,6 +1,6 @@
 //! The plan: methods × repetitions, each with its state.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -33,8 +33,11 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         foot: how.as_deref().unwrap_or_default(),
     };
     let inner = ui.pane(area, buffer, ui.model.watching.pane == Pane::Plan, titles);
-    let rows = rows(ui, plan, usize::from(inner.width));
-    ui.rows(inner, buffer, &rows.lines, rows.first(area));
+    let rows = Rows::of(ui, plan);
+    let seen = rows.all.iter().skip(rows.first(area));
+    let seen = seen.take(usize::from(inner.height));
+    let lines = lines(ui, plan, seen, usize::from(inner.width));
+    ui.rows(inner, buffer, &lines, 0);
 }
 
 /// The method that stands in a row of the pane.
@@ -43,25 +46,62 @@ pub(crate) fn binding_at(ui: Ui<'_>, area: Rect, at: Position) -> Option<Binding
     if !inner.contains(at) {
         return None;
     }
-    let rows = rows(ui, plan(ui)?, usize::from(inner.width));
+    let plan = plan(ui)?;
+    let rows = Rows::of(ui, plan);
     let row = rows.first(area) + usize::from(at.y - inner.y);
-    rows.bindings.get(row).cloned().flatten()
+    match rows.all.get(row)? {
+        Item::Title { .. } => None,
+        Item::Method(at) => Some(plan.bindings.get(*at)?.id.clone()),
+    }
+}
+
+/// A row of the plan; of which binding, by its place.
+enum Item {
+    /// What is protected, of which host; flag: whether it is the first one of its host.
+    Title { of: usize, is_first: bool },
+    /// A method and its runs.
+    Method(usize),
 }
 
 /// The rows of a plan.
 struct Rows {
-    lines: Vec<Line<'static>>,
+    all: Vec<Item>,
     /// The row of the run that is looked at.
     here: usize,
-    /// The method of each row that has one.
-    bindings: Vec<Option<BindingId>>,
 }
 
 impl Rows {
+    fn of(ui: Ui<'_>, plan: &Plan) -> Self {
+        let looked_at = ui.model.run(ui.session);
+        let mut rows = Self {
+            all: Vec::with_capacity(plan.bindings.len() * 2),
+            here: 0,
+        };
+        let mut told = HashSet::new();
+        let mut before: Option<&Binding> = None;
+        for (of, binding) in plan.bindings.iter().enumerate() {
+            let is_same = before.is_some_and(|before| {
+                before.host() == binding.host()
+                    && before.subject.kind == binding.subject.kind
+                    && before.subject.id == binding.subject.id
+            });
+            if !is_same {
+                let is_first = told.insert(binding.host());
+                rows.all.push(Item::Title { of, is_first });
+            }
+            before = Some(binding);
+            if looked_at.is_some_and(|run| run.binding == binding.id) {
+                rows.here = rows.all.len();
+            }
+            rows.all.push(Item::Method(of));
+        }
+        rows
+    }
+
     /// The first row that is seen.
     fn first(&self, area: Rect) -> usize {
         let height = layout::inner_height(area);
-        let most = self.lines.len().saturating_sub(height);
+        let most = self.all.len().saturating_sub(height);
         (self.here + 2).saturating_sub(height).min(most)
     }
 }
@@ -74,55 +114,53 @@ fn summary(plan: &Plan) -> String {
     format!("{} × {}, {}", plan.bindings.len(), plan.reps, plan.order)
 }
 
-fn rows(ui: Ui<'_>, plan: &Plan, width: usize) -> Rows {
+fn has_several_hosts(plan: &Plan) -> bool {
+    let mut hosts = plan.bindings.iter().map(Binding::host);
+    let first = hosts.next();
+    hosts.any(|host| Some(host) != first)
+}
+
+fn lines<'a>(
+    ui: Ui<'_>,
+    plan: &Plan,
+    rows: impl Iterator<Item = &'a Item>,
+    width: usize,
+) -> Vec<Line<'static>> {
     let looked_at = ui.model.run(ui.session);
-    let mut rows = Vec::new();
-    let mut bindings = Vec::new();
-    let mut at = 0;
-    let mut group = String::new();
     // Each machine has its own time left; of one alone the first line says it.
     let left = estimate::machines_left(ui.session, ui.model.now);
     let machines = estimate::machines(ui.session);
     let left = |host: &str| left.get(*machines.get(host)?).copied();
-    let mut hosts: Vec<&str> = plan.bindings.iter().map(Binding::host).collect();
-    hosts.dedup();
-    let several = hosts.iter().any(|host| Some(host) != hosts.first());
-    let mut told = BTreeSet::new();
-    for binding in &plan.bindings {
-        let title = format!("{}  {}", binding.host(), binding.subject);
-        if title != group {
-            let mut row = Row::new(ui, width);
-            row.text(&title, Role::Muted);
-            let is_first = several && told.insert(binding.host());
-            if let Some(left) = is_first.then(|| left(binding.host())).flatten() {
-                row.end(
-                    &format!("≈{}", format::rough(left.as_secs_f64())),
-                    Role::Accent,
-                );
-            }
-            rows.push(row.line());
-            group = title;
-        }
-        let is_here = looked_at.is_some_and(|run| run.binding == binding.id);
-        if is_here {
-            at = rows.len();
-        }
+    let several = has_several_hosts(plan);
+    let line = |item: &Item| {
         let mut row = Row::new(ui, width);
-        row.gap(1);
-        let name = text::width(&binding.method).min(16);
-        let room = width.saturating_sub(name + 3);
-        states(ui, &mut row, binding, looked_at, room);
-        let role = if is_here { Role::Running } else { Role::Text };
-        row.gap(1).text(&binding.method, role);
-        bindings.resize(rows.len(), None);
-        bindings.push(Some(binding.id.clone()));
-        rows.push(row.line());
-    }
-    Rows {
-        lines: rows,
-        here: at,
-        bindings,
-    }
+        match item {
+            Item::Title { of, is_first } => {
+                let binding = plan.bindings.get(*of)?;
+                let title = format!("{}  {}", binding.host(), binding.subject);
+                row.text(&title, Role::Muted);
+                let is_told = several && *is_first;
+                if let Some(left) = is_told.then(|| left(binding.host())).flatten() {
+                    row.end(
+                        &format!("≈{}", format::rough(left.as_secs_f64())),
+                        Role::Accent,
+                    );
+                }
+            }
+            Item::Method(of) => {
+                let binding = plan.bindings.get(*of)?;
+                let is_here = looked_at.is_some_and(|run| run.binding == binding.id);
+                row.gap(1);
+                let name = text::width(&binding.method).min(16);
+                let room = width.saturating_sub(name + 3);
+                states(ui, &mut row, binding, looked_at, room);
+                let role = if is_here { Role::Running } else { Role::Text };
+                row.gap(1).text(&binding.method, role);
+            }
+        }
+        Some(row.line())
+    };
+    rows.filter_map(line).collect()
 }
 
 /// A sign a repetition; counted where there are too many.
@@ -133,13 +171,7 @@ fn states(
     looked_at: Option<&RunView>,
     room: usize,
 ) {
-    let mut runs: Vec<&RunView> = ui
-        .session
-        .runs
-        .iter()
-        .filter(|run| run.binding == binding.id)
-        .collect();
-    runs.sort_by_key(|run| run.rep);
+    let runs: Vec<&RunView> = ui.session.runs_of(&binding.id).collect();
     let gap = usize::from(runs.len() * 2 <= room);
     if runs.len() > room {
         let count =
@@ -181,16 +213,18 @@ pub(crate) fn draw_line(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         .position(|binding| looked_at.is_some_and(|run| run.binding == binding.id))
         .unwrap_or_default();
     let runs = plan.reps as usize;
-    let hosts = plan.bindings.iter().map(Binding::host);
+    let several = has_several_hosts(plan);
     let label = |binding: &Binding| {
-        if hosts.clone().any(|host| host != binding.host()) {
+        if several {
             format!("{} on {}", binding.method, binding.host())
         } else {
             binding.method.clone()
         }
     };
     let need = |binding: &Binding| text::width(&label(binding)) + runs + 4;
-    let first = if plan.bindings.iter().map(need).sum::<usize>() <= width {
+    // Each needs at least a cell: more than these have no room whatever they are called.
+    let front = plan.bindings.iter().take(width + 1);
+    let first = if front.map(need).sum::<usize>() <= width {
         0
     } else {
         here

@@ -2,7 +2,7 @@
 
 use ratatui::text::Line;
 
-use crate::event::{Binding, Level, Nanos, Note};
+use crate::event::{Binding, Nanos, Note};
 use crate::session::{RunView, Session};
 
 use super::super::model::is_active;
@@ -112,12 +112,19 @@ const ASKS: Sign = Sign {
 
 /// The newest warning or error, and how many there are.
 fn newest<'a>(ui: Ui<'a>, about: &About<'_>) -> Option<(Nanos, &'a Note, usize)> {
-    let grave = || {
-        ui.session
-            .notes
-            .iter()
-            .filter(|(_, note)| note.level != Level::Remark && about.takes(ui.session, note))
+    let session = ui.session;
+    let count = |all: &mut dyn Iterator<Item = &'a (Nanos, Note)>| {
+        let (at, note) = all.next()?;
+        Some((*at, note, 1 + all.count()))
     };
-    let (at, note) = grave().next_back()?;
-    Some((*at, note, grave().count()))
+    if about.host.is_none() {
+        let (at, note) = session.grave_notes().next_back()?;
+        return Some((*at, note, session.grave_count()));
+    }
+    // Of very many only the newest are told apart by their hosts.
+    let newest = session.grave_notes().rev().take(MANY);
+    count(&mut newest.filter(|(_, note)| about.takes(session, note)))
 }
+
+/// So many of the newest warnings are looked through for those of one host.
+const MANY: usize = 200;

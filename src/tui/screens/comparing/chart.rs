@@ -1,5 +1,7 @@
 //! Medians, and ranges as bars: every method and every time on one axis.
 
+use std::ops::Range;
+
 use ratatui::text::Line;
 
 use crate::report::Time;
@@ -8,7 +10,7 @@ use crate::session::{Row as Figures, Series};
 use super::super::super::text;
 use super::super::super::theme::Role;
 use super::super::super::view::Ui;
-use super::super::super::widgets::figures::{count, median, proofs, states, states_width};
+use super::super::super::widgets::figures::{count_of, median, proofs, states, states_width};
 use super::super::super::widgets::row::Row;
 use super::Shown;
 use super::axis::Axis;
@@ -29,7 +31,14 @@ struct Columns {
     width: usize,
 }
 
-pub(super) fn lines(ui: Ui<'_>, shown: &Shown, times: &[Time], width: usize) -> Vec<Line<'static>> {
+pub(super) fn lines(
+    ui: Ui<'_>,
+    shown: &Shown,
+    order: &[usize],
+    times: Range<usize>,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let times = shown.times.get(times).unwrap_or_default();
     let rows = &shown.compared.rows;
     let is_odd = |row: &Figures| row.outcomes.iter().any(|outcome| !outcome.counts());
     let signs = if rows.iter().any(is_odd) {
@@ -42,7 +51,7 @@ pub(super) fn lines(ui: Ui<'_>, shown: &Shown, times: &[Time], width: usize) -> 
     let name = shown.name_width(width) + indent;
     let all: Vec<&Series> = times
         .iter()
-        .flat_map(|time| (0..rows.len()).filter_map(|row| time.of(rows, row)))
+        .flat_map(|time| order.iter().filter_map(|row| time.of(rows, *row)))
         .map(|column| &column.series)
         .collect();
     let widest = |texts: &mut dyn Iterator<Item = String>, title: &str| {
@@ -50,7 +59,11 @@ pub(super) fn lines(ui: Ui<'_>, shown: &Shown, times: &[Time], width: usize) -> 
         cells.unwrap_or_default().max(title.len())
     };
     let median = widest(&mut all.iter().map(|series| median(series)), "median");
-    let count = widest(&mut rows.iter().map(count), "n");
+    let counts = |time: &Time| {
+        let of = |row: &usize| Some(count_of(rows.get(*row)?, &time.of(rows, *row)?.series));
+        order.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    let count = widest(&mut times.iter().flat_map(counts), "n");
     let proofs = widest(&mut rows.iter().map(|row| proofs(row).0), "proved");
     let taken = name + 2 + median + 2 + 1 + count + 2 + proofs + signs;
     let columns = Columns {
@@ -70,7 +83,7 @@ pub(super) fn lines(ui: Ui<'_>, shown: &Shown, times: &[Time], width: usize) -> 
             row.text(&time.name(), Role::Title);
             lines.push(row.line());
         }
-        for at in &shown.order {
+        for at in order {
             // A series that has no such time is no method that lacks it.
             let column = time.of(rows, *at);
             if let (Some(figures), Some(column)) = (rows.get(*at), column) {
@@ -113,12 +126,7 @@ fn line(
         row.left(&axis.bar(series), columns.bar, Role::Gauge).gap(1);
     }
     let (proved, role) = proofs(figures);
-    // A figure that is printed without its values has no n.
-    let n = if series.n() > 0 || !series.is_published() {
-        count(figures)
-    } else {
-        "–".to_owned()
-    };
+    let n = count_of(figures, series);
     row.right(&n, columns.count, Role::Text)
         .gap(2)
         .left(&proved, columns.proofs, role);

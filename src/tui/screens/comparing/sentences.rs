@@ -1,9 +1,10 @@
 //! What came out in one sentence, what may be said of every two, and what has to be.
 
+use std::ops::Range;
+
 use ratatui::text::Line;
 
-use crate::report::{self, Time, not_comparable, one_machine, said, trust};
-use crate::session::Verdict;
+use crate::report;
 
 use super::super::super::text;
 use super::super::super::theme::Role;
@@ -14,10 +15,14 @@ use super::Shown;
 /// Pairs that may not be compared are listed up to here.
 const MOST_PAIRS: usize = 12;
 
+/// Remarks on a row that are listed.
+const MOST_REMARKS: usize = 25;
+/// Rows whose remarks are listed.
+const MOST_ODD: usize = 20;
+
 /// What was compared and what came out.
 pub(super) fn headline(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static>> {
-    let says = report::headline(&shown.compared);
-    wrapped(ui, &says, Role::Accent, (0, 0), width)
+    wrapped(ui, &shown.headline, Role::Accent, (0, 0), width)
 }
 
 /// Verdicts on every two methods, under the name of each time where there are several; then what
@@ -25,20 +30,21 @@ pub(super) fn headline(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'sta
 pub(super) fn verdicts(
     ui: Ui<'_>,
     shown: &Shown,
-    times: &[Time],
+    times: Range<usize>,
     width: usize,
 ) -> Vec<Line<'static>> {
-    let compared = &shown.compared;
     let mut rows = Vec::new();
-    for time in times {
-        let is_of = |verdict: &Verdict| time.place(verdict.a) == Some(verdict.column_a);
-        let sentences = said(compared, is_of);
-        if times.len() > 1 && !sentences.is_empty() {
+    let several = times.len() > 1;
+    for at in times {
+        let (Some(time), Some(sentences)) = (shown.times.get(at), shown.said.get(at)) else {
+            continue;
+        };
+        if several && !sentences.is_empty() {
             let mut row = Row::new(ui, width);
             row.text(&time.name(), Role::Title);
             rows.push(row.line());
         }
-        let front = if times.len() > 1 { 2 } else { 0 };
+        let front = if several { 2 } else { 0 };
         for sentence in sentences {
             let role = if sentence.is_verdict {
                 Role::Ok
@@ -48,7 +54,7 @@ pub(super) fn verdicts(
             rows.extend(wrapped(ui, &sentence.text, role, (front, 2), width));
         }
     }
-    let against = not_comparable(compared);
+    let against = &shown.apart;
     let more = against.len().saturating_sub(MOST_PAIRS);
     for sentence in against.iter().take(MOST_PAIRS) {
         rows.extend(wrapped(ui, sentence, Role::Muted, (0, 2), width));
@@ -57,7 +63,7 @@ pub(super) fn verdicts(
         let says = format!("and {more} more pairs that are not comparable");
         rows.extend(wrapped(ui, &says, Role::Muted, (0, 2), width));
     }
-    for sentence in one_machine(compared).iter().chain(&trust(&compared.rows)) {
+    for sentence in &shown.notes {
         rows.extend(wrapped(ui, sentence, Role::Muted, (0, 2), width));
     }
     rows.extend(same_disk(ui, shown, width));
@@ -104,17 +110,25 @@ fn same_disk(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static>> {
 }
 
 /// What is odd about the figures: nothing is dropped, what is odd is said.
-pub(super) fn remarks(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static>> {
-    let rows = shown.order.iter();
+pub(super) fn remarks(
+    ui: Ui<'_>,
+    shown: &Shown,
+    order: &[usize],
+    width: usize,
+) -> Vec<Line<'static>> {
+    let rows = order.iter();
     let rows = rows.filter_map(|at| shown.compared.rows.get(*at));
     let mut lines = Vec::new();
-    for figures in rows.filter(|row| !row.remarks.is_empty()) {
+    let odd = rows.filter(|row| !row.remarks.is_empty());
+    for figures in odd.take(MOST_ODD) {
         let mut title = Row::new(ui, width);
         let name = shown.compared.name(figures);
         title.text(&format!("Remarks on {name}"), Role::Title);
         lines.push(Line::default());
         lines.push(title.line());
-        for remark in &figures.remarks {
+        let more = figures.remarks.len().saturating_sub(MOST_REMARKS);
+        let more = (more > 0).then(|| format!("and {more} more remarks"));
+        for remark in figures.remarks.iter().take(MOST_REMARKS).chain(&more) {
             lines.extend(wrapped(ui, remark, Role::Text, (1, 2), width));
         }
     }

@@ -17,7 +17,12 @@ const FRONT: usize = 3;
 /// Cells of a column at most.
 const MOST: usize = 26;
 
-pub(super) fn lines(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static>> {
+pub(super) fn lines(
+    ui: Ui<'_>,
+    shown: &Shown,
+    order: &[usize],
+    width: usize,
+) -> Vec<Line<'static>> {
     let overview = &shown.overview;
     let sort = ui.model.comparing.sort.as_ref();
     let titles: Vec<String> = overview
@@ -29,7 +34,8 @@ pub(super) fn lines(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static
         .iter()
         .enumerate()
         .map(|(at, title)| {
-            let cells = overview.rows.iter().filter_map(|row| row.get(at));
+            let rows = order.iter().filter_map(|at| overview.rows.get(*at));
+            let cells = rows.filter_map(|row| row.get(at));
             let cells = cells.map(|cell| text::width(&text::clean(&cell.text)));
             cells
                 .max()
@@ -71,7 +77,7 @@ pub(super) fn lines(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static
         head.text(">", Role::Key);
     }
     lines.push(head.line());
-    for row in shown.order.iter().filter_map(|at| overview.rows.get(*at)) {
+    for row in order.iter().filter_map(|at| overview.rows.get(*at)) {
         let mut line = Row::new(ui, width);
         let label = row.first().map_or("", |cell| cell.text.as_str());
         line.left(label, name, Role::Text).gap(FRONT);

@@ -5,8 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use crate::event::{HostState, Place, Placement};
-use crate::session::{Session, Tally};
+use crate::session::Session;
 
+use super::super::super::counted::Counted;
 use super::super::super::keys::{Action, Context};
 use super::super::super::model::{Model, PickPane, Picking};
 use super::super::super::offer::{MethodOffer, PreviewLine, Room};
@@ -31,11 +32,11 @@ pub(super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
 
 /// How many rows the preview has.
 pub(in super::super::super) fn preview_rows(model: &Model) -> usize {
-    let (session, tally) = (Session::default(), Tally::default());
+    let (session, figures) = (Session::default(), Counted::default());
     let ui = Ui {
         model,
         session: &session,
-        tally: &tally,
+        figures: &figures,
     };
     preview_lines(
         ui,

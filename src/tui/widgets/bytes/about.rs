@@ -73,6 +73,7 @@ pub(super) fn about(ui: Ui<'_>, item: &Item<'_>) -> String {
             let step = sample.step.as_ref().map(|step| by(ui, step));
             format!("{}{}", source(sample), step.unwrap_or_default())
         }
+        Item::More(_) => "the recording has them, and a report as csv".to_owned(),
         Item::Sum { .. } => {
             "summed over the runs of the session, also those that failed".to_owned()
         }

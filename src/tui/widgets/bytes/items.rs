@@ -1,10 +1,11 @@
 //! What the pane has rows for: of the run that is looked at, then of the session.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 
 use crate::event::{Bytes, Place, Placement, RunId, Sample, Space};
-use crate::session::{Left, LeftState, PoolView, Session};
+use crate::session::{Left, PoolView, Session};
 
+use super::super::super::counted::{Counted, Moved};
 use super::super::super::model::Model;
 use super::super::super::view::Ui;
 
@@ -28,6 +29,8 @@ pub(super) enum Item<'a> {
         bytes: Bytes,
         runs: usize,
     },
+    /// So many more have no row.
+    More(usize),
     /// How many leftovers are gone.
     Undone {
         gone: usize,
@@ -44,7 +47,7 @@ pub(super) struct Placed<'a> {
 impl Placed<'_> {
     /// Whether they share a disk: two names of one machine are one.
     pub fn same_disk(&self, ui: Ui<'_>) -> Option<bool> {
-        let mut rows = ui.tally.rows.iter();
+        let mut rows = ui.figures.tally.rows.iter();
         match rows.find(|row| row.binding == self.binding) {
             Some(row) => row.same_disk(),
             None => self.placement.same_disk(),
@@ -75,7 +78,11 @@ impl Placed<'_> {
 }
 
 /// All rows.
-pub(super) fn items<'a>(model: &Model, session: &'a Session) -> Vec<Item<'a>> {
+pub(super) fn items<'a>(
+    model: &Model,
+    session: &'a Session,
+    figures: &'a Counted,
+) -> Vec<Item<'a>> {
     let mut all = Vec::new();
     let run = model.run(session);
     let binding = run.and_then(|run| session.binding(&run.binding));
@@ -92,57 +99,54 @@ pub(super) fn items<'a>(model: &Model, session: &'a Session) -> Vec<Item<'a>> {
             all.push(Item::Back(pool));
         }
     }
-    let out: Vec<&Left> = session.ledger.still_out().collect();
-    all.push(Item::StillOut(out.len()));
-    all.extend(out.into_iter().map(Item::Left));
+    all.push(Item::StillOut(session.ledger.count_out()));
+    all.extend(some(
+        session.ledger.still_out().map(Item::Left),
+        session.ledger.count_out(),
+    ));
     if let Some(run) = run {
         let mut rows: Vec<Item<'a>> = Vec::new();
         rows.extend(latest(session, &run.run).into_iter().map(Item::Space));
-        let samples = session.samples.iter().filter(|one| one.run == run.run);
-        rows.extend(samples.filter(|one| one.unit == "B").map(Item::Told));
+        let told = session.bytes_of_run(&run.run);
+        rows.extend(some(
+            told.map(Item::Told),
+            session.count_bytes_of_run(&run.run),
+        ));
         let several = session.runs.len() > 1;
         if several && !rows.is_empty() {
             let method = binding.map_or("", |binding| binding.method.as_str());
-            let at = session.runs.iter().position(|one| one.run == run.run);
+            let at = session.place_of(&run.run);
             let at = at.map_or(0, |at| at + 1);
             all.push(Item::Heading(format!("run {at} · {method}")));
         }
         all.extend(rows);
     }
-    all.extend(of_session(session));
+    all.extend(of_session(session, figures));
     all
 }
 
+/// Rows of one kind; of more only how many.
+const MOST: usize = 500;
+
+fn some<'a>(items: impl Iterator<Item = Item<'a>>, count: usize) -> impl Iterator<Item = Item<'a>> {
+    let more = count.saturating_sub(MOST);
+    let rest = (more > 0).then_some(Item::More(more));
+    items.take(MOST).chain(rest)
+}
+
 /// What moved in all runs, and what was taken away.
-fn of_session(session: &Session) -> Vec<Item<'_>> {
-    let mut all = Vec::new();
-    let mut names: Vec<&str> = Vec::new();
-    let moved = || {
-        let told = session.samples.iter();
-        told.filter(|one| one.unit == "B" && one.step.is_some() && one.value.is_finite())
+fn of_session<'a>(session: &'a Session, figures: &'a Counted) -> Vec<Item<'a>> {
+    let sum = |moved: &'a Moved| Item::Sum {
+        name: &moved.name,
+        bytes: moved.bytes,
+        runs: moved.runs,
     };
-    for sample in moved() {
-        if !names.contains(&sample.name.as_str()) {
-            names.push(&sample.name);
-        }
-    }
-    for name in names {
-        let mine = || moved().filter(|one| one.name == name);
-        let runs: BTreeSet<&RunId> = mine().map(|one| &one.run).collect();
-        if runs.len() > 1 {
-            let bytes = mine().map(|one| one.value.max(0.0)).sum::<f64>();
-            all.push(Item::Sum {
-                name,
-                bytes: Bytes(bytes as u64),
-                runs: runs.len(),
-            });
-        }
-    }
+    let sums = figures.moved.iter().map(sum);
+    let mut all: Vec<Item<'a>> = some(sums, figures.moved.len()).collect();
     let entries = &session.ledger.entries;
     if !entries.is_empty() {
-        let is_gone = |left: &&Left| left.state == LeftState::Undone;
         all.push(Item::Undone {
-            gone: entries.iter().filter(is_gone).count(),
+            gone: entries.len() - session.ledger.count_out(),
             all: entries.len(),
         });
     }
@@ -155,8 +159,10 @@ fn of_session(session: &Session) -> Vec<Item<'_>> {
 /// The newest figure of each name of a run.
 fn latest<'a>(session: &'a Session, run: &RunId) -> Vec<&'a Space> {
     let mut latest: Vec<&Space> = Vec::new();
-    for space in session.spaces.iter().filter(|space| space.run == *run) {
-        match latest.iter_mut().find(|known| known.name == space.name) {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for space in session.spaces_of_run(run) {
+        let at = *places.entry(&space.name).or_insert(latest.len());
+        match latest.get_mut(at) {
             Some(known) => *known = space,
             None => latest.push(space),
         }

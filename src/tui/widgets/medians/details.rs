@@ -1,21 +1,30 @@
 //! All that is known of one row: every value of every time, how it was taken, how it is proved.
 
+use std::fmt::Write as _;
+
 use ratatui::text::Line;
 
-use crate::report::{Time, conditions, proofs};
+use crate::report::{Time, conditions, counts, proofs};
 use crate::session::{Row as Figures, TimeColumn, range_holds_median};
 
 use super::super::super::text;
 use super::super::super::theme::Role;
-use super::super::super::times::label;
 use super::super::super::view::Ui;
 use super::super::figures::{median, range};
 use super::super::row::Row;
-use super::values::tokens;
+use super::values::{Tokens, tokens};
+
+/// So many of the last values are told one by one.
+const MOST_VALUES: usize = 200;
 
 /// The time under the cursor first, then the row as a whole, then its other times.
-pub(super) fn lines(ui: Ui<'_>, times: &[Time], at: usize, width: usize) -> Vec<Line<'static>> {
-    let Some(figures) = ui.tally.rows.get(at) else {
+pub(super) fn lines(
+    ui: Ui<'_>,
+    times: &[Time],
+    at: usize,
+    (width, height): (usize, usize),
+) -> Vec<Line<'static>> {
+    let Some(figures) = ui.figures.tally.rows.get(at) else {
         return Vec::new();
     };
     let (_, first) = ui.model.watching.median;
@@ -23,8 +32,8 @@ pub(super) fn lines(ui: Ui<'_>, times: &[Time], at: usize, width: usize) -> Vec<
     let known = |time: &&Time| time.place(at).is_some();
     let (before, from) = times.split_at_checked(first).unwrap_or((times, &[]));
     let mut order = from.iter().filter(known).chain(before.iter().filter(known));
-    let name = label(ui.tally, figures);
-    let of = |time: &Time| Some((time.name(), time.of(&ui.tally.rows, at)?));
+    let name = ui.figures.labels.get(at).map_or("", String::as_str);
+    let of = |time: &Time| Some((time.name(), time.of(&ui.figures.tally.rows, at)?));
     let mut all = Vec::new();
     match order.next().and_then(of) {
         Some((title, column)) => {
@@ -34,14 +43,15 @@ pub(super) fn lines(ui: Ui<'_>, times: &[Time], at: usize, width: usize) -> Vec<
         None => all.push((format!("{name}: nothing yet"), Role::Muted)),
     }
     all.push((whole(figures), Role::Muted));
-    for (title, column) in order.filter_map(of) {
+    // Each takes at least a row.
+    for (title, column) in order.filter_map(of).take(height) {
         all.push((format!("{title} {}", says(figures, column)), Role::Text));
     }
-    for remark in &figures.remarks {
+    for remark in figures.remarks.iter().take(height) {
         all.push((remark.clone(), Role::Warn));
     }
     all.retain(|(says, _)| !says.is_empty());
-    let rows = all.iter().flat_map(|(says, role)| {
+    let rows = all.iter().take(height).flat_map(|(says, role)| {
         let parts = text::wrap_words(&text::clean(says), width);
         parts.into_iter().map(|part| {
             let mut row = Row::new(ui, width);
@@ -55,24 +65,25 @@ pub(super) fn lines(ui: Ui<'_>, times: &[Time], at: usize, width: usize) -> Vec<
 /// `57 60 66 s · median 60 ±1 s of 3, 57–66 holds the true one with 75 % · task clock, …`.
 fn says(figures: &Figures, column: &TimeColumn) -> String {
     let series = &column.series;
-    let tokens = tokens(figures, column);
-    let values: Vec<String> = tokens
+    let Tokens { before, last } = tokens(figures, column, MOST_VALUES);
+    let more = (before > 0).then(|| format!("+{before}"));
+    let values = last
         .iter()
         .filter(|token| token.text != "slows")
-        .map(|token| token.text.clone())
-        .collect();
+        .map(|token| token.text.clone());
+    let values: Vec<String> = more.into_iter().chain(values).collect();
     let mut parts = vec![format!("{} s", values.join(" "))];
-    let words = tokens.iter().map(|token| token.words.clone());
+    let words = last.iter().map(|token| token.words.clone());
     parts.extend(words.filter(|words| !words.is_empty()));
     if series.n() > 1 {
-        let likely = range_holds_median(series.n()).unwrap_or_default() * 100.0;
-        parts.push(format!(
-            "median {} s of {}, {} holds the true one with {:.0} %",
-            median(series),
-            series.n(),
-            range(series),
-            likely.round().min(99.0)
-        ));
+        let (middle, range) = (median(series), range(series));
+        let mut says = format!("median {middle} s of {}, {range}", counts(series));
+        // The values of one run say nothing of the next one.
+        if let Some(likely) = range_holds_median(series.in_runs()) {
+            let percent = (likely * 100.0).round().min(99.0);
+            let _ = write!(says, " holds the true one with {percent:.0} %");
+        }
+        parts.push(says);
     }
     if series.n() == 0 && series.is_published() {
         parts = vec![format!("{} s, printed without its values", median(series))];

@@ -1,5 +1,7 @@
 //! Methods × times, with as much of each series as there is room for.
 
+use std::ops::Range;
+
 use ratatui::text::Line;
 
 use crate::report::{Time, conditions};
@@ -7,11 +9,10 @@ use crate::session::{Row as Figures, TimeColumn};
 
 use super::super::super::text;
 use super::super::super::theme::Role;
-use super::super::super::times::label;
 use super::super::super::view::Ui;
 use super::super::figures::{count, median, range, states, states_width};
 use super::super::row::Row;
-use super::values::{self, Token};
+use super::values::{self, Tokens};
 
 /// Cells for how many runs counted.
 const COUNT: usize = 7;
@@ -24,22 +25,15 @@ const GAP: usize = 2;
 /// Fewer cells than these show hardly a value beside how many there are.
 const LEAST: usize = 14;
 
-/// The conditions of all rows, where these are the same.
-pub(super) fn shared_conditions(rows: &[Figures]) -> Option<String> {
-    let mut all = rows.iter().map(conditions);
-    let first = all.next()?;
-    all.all(|other| other == first).then_some(first)
-}
-
 /// A series as text.
 struct Cell {
     median: String,
     range: String,
-    values: Vec<Token>,
+    values: Tokens,
 }
 
 impl Cell {
-    fn of(figures: &Figures, column: &TimeColumn) -> Self {
+    fn of(figures: &Figures, column: &TimeColumn, width: usize) -> Self {
         let series = &column.series;
         Self {
             median: median(series),
@@ -48,7 +42,7 @@ impl Cell {
             } else {
                 range(series)
             },
-            values: values::tokens(figures, column),
+            values: values::tokens(figures, column, width),
         }
     }
 }
@@ -64,10 +58,10 @@ struct Column {
 
 impl Column {
     /// With its median alone.
-    fn of(ui: Ui<'_>, time: &Time) -> Self {
-        let rows = &ui.tally.rows;
-        let cell = |(at, figures): (usize, &Figures)| Some(Cell::of(figures, time.of(rows, at)?));
-        let cells: Vec<Option<Cell>> = rows.iter().enumerate().map(cell).collect();
+    fn of(ui: Ui<'_>, time: &Time, seen: &Range<usize>, width: usize) -> Self {
+        let rows = &ui.figures.tally.rows;
+        let cell = |at: usize| Some(Cell::of(rows.get(at)?, time.of(rows, at)?, width));
+        let cells: Vec<Option<Cell>> = seen.clone().map(cell).collect();
         let widest = cells.iter().flatten().map(|cell| text::width(&cell.median));
         let name = time.name();
         Self {
@@ -92,10 +86,10 @@ impl Column {
         let mut room = room;
         let widest = |of: &dyn Fn(&Cell) -> usize| self.cells.iter().flatten().map(of).max();
         let range = widest(&|cell| text::width(&cell.range)).unwrap_or_default();
-        let values = widest(&|cell| match cell.values.as_slice() {
+        let values = widest(&|cell| match cell.values.last.as_slice() {
             // One good value is its median.
             [one] if one.words.is_empty() => 0,
-            all => values::width(all),
+            _ => values::width(&cell.values),
         });
         let values = values.unwrap_or_default();
         if range > 0 && range + GAP <= room {
@@ -116,7 +110,8 @@ pub(super) struct Table<'a> {
     columns: Vec<Column>,
     /// Times that have no column, at either side.
     hidden: (usize, usize),
-    labels: Vec<String>,
+    /// The rows that are in sight.
+    seen: Range<usize>,
     conditions: Vec<String>,
     name: usize,
     condition: usize,
@@ -124,17 +119,19 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Of the times from the one under the cursor on.
-    pub fn of(ui: Ui<'a>, times: &[Time], width: usize) -> Self {
+    /// Of the rows that are in sight, and the times from the one under the cursor on.
+    pub fn of(ui: Ui<'a>, seen: Range<usize>, width: usize) -> Self {
+        let times = &ui.figures.times;
         let (_, first) = ui.model.watching.median;
         let first = first.min(times.len().saturating_sub(1));
-        let rows = &ui.tally.rows;
-        let labels: Vec<String> = rows.iter().map(|row| label(ui.tally, row)).collect();
+        let rows = &ui.figures.tally.rows;
+        let rows = rows.get(seen.clone()).unwrap_or_default();
+        let labels = ui.figures.labels.get(seen.clone()).unwrap_or_default();
         let conditions: Vec<String> = rows.iter().map(conditions).collect();
         let widest = |all: &[String]| all.iter().map(|text| text::width(text)).max();
-        let name = widest(&labels).unwrap_or_default();
+        let name = widest(labels).unwrap_or_default();
         let name = name.clamp(8, (width / 3).max(8));
-        let condition = match shared_conditions(rows) {
+        let condition = match ui.figures.conditions {
             // Said once, in the title.
             Some(_) => 0,
             None if width < 60 => 0,
@@ -146,7 +143,7 @@ impl<'a> Table<'a> {
         let mut room = width.saturating_sub(front + end);
         let mut columns = Vec::new();
         for time in times.get(first..).unwrap_or_default() {
-            let column = Column::of(ui, time);
+            let column = Column::of(ui, time, &seen, width);
             if column.width() + GAP > room && !columns.is_empty() {
                 break;
             }
@@ -160,7 +157,7 @@ impl<'a> Table<'a> {
             ui,
             hidden: (first, times.len().saturating_sub(first + columns.len())),
             columns,
-            labels,
+            seen,
             conditions,
             name,
             condition,
@@ -190,14 +187,15 @@ impl<'a> Table<'a> {
 
     /// Every row; the one under the cursor is marked.
     pub fn rows(&self, cursor: Option<usize>) -> Vec<Line<'static>> {
-        (0..self.labels.len())
-            .map(|at| self.row(at, cursor == Some(at)))
+        let rows = self.seen.clone().enumerate();
+        rows.map(|(at, place)| self.row(at, place, cursor == Some(place)))
             .collect()
     }
 
-    fn row(&self, at: usize, chosen: bool) -> Line<'static> {
+    fn row(&self, at: usize, place: usize, chosen: bool) -> Line<'static> {
         let mut row = Row::new(self.ui, self.width);
-        let label = self.labels.get(at).map_or("", String::as_str);
+        let label = self.ui.figures.labels.get(place);
+        let label = label.map_or("", String::as_str);
         row.left(label, self.name, Role::Text);
         if self.condition > 0 {
             let condition = self.conditions.get(at).map_or("", String::as_str);
@@ -223,7 +221,7 @@ impl<'a> Table<'a> {
             }
             row.to(start + column.width());
         }
-        if let Some(figures) = self.ui.tally.rows.get(at) {
+        if let Some(figures) = self.ui.figures.tally.rows.get(place) {
             row.gap(1)
                 .right(&count(figures), COUNT - 1, Role::Text)
                 .gap(1);

@@ -9,6 +9,9 @@ use super::super::super::theme::Role;
 use super::super::row::Row;
 use super::List;
 
+/// So many leftovers are named here; all of them stand among the bytes.
+const MOST: usize = 20;
+
 impl List<'_> {
     /// Rows below the steps of a run that is over.
     pub(super) fn kept(&self) -> Vec<Line<'static>> {
@@ -29,7 +32,13 @@ impl List<'_> {
         let Some(command) = session.ledger.recovery().filter(|_| !all.is_empty()) else {
             return Vec::new();
         };
-        let mut rows: Vec<Line<'static>> = all.iter().map(|left| self.leftover(left)).collect();
+        let some = all.iter().take(MOST);
+        let mut rows: Vec<Line<'static>> = some.map(|left| self.leftover(left)).collect();
+        if let Some(more) = all.len().checked_sub(MOST).filter(|more| *more > 0) {
+            let mut row = Row::new(self.ui, self.width);
+            row.gap(4).text(&format!("and {more} more"), Role::Warn);
+            rows.push(row.line());
+        }
         let says = format!("{command} lists it; with --remove it takes it away");
         let room = self.width.saturating_sub(4).max(1);
         rows.extend(

@@ -81,7 +81,7 @@ pub(crate) fn draw(
         ..inner
     };
     ui.rows(last, buffer, &warning, 0);
-    let rows = List::of(ui, run, is_here, usize::from(inner.width)).rows();
+    let rows = List::of(ui, run, is_here, usize::from(inner.width)).rows(inner.height);
     ui.rows(inner, buffer, &rows.lines, rows.first(inner.height));
 }
 
@@ -110,7 +110,8 @@ pub(crate) fn step_at(
     if !inner.contains(at) {
         return None;
     }
-    let rows = List::of(ui, run, place.is_here, usize::from(inner.width)).rows();
+    let list = List::of(ui, run, place.is_here, usize::from(inner.width));
+    let rows = list.rows(inner.height);
     let row = rows.first(inner.height) + usize::from(at.y - inner.y);
     rows.steps.get(row).copied()
 }
@@ -212,53 +213,79 @@ impl<'a> List<'a> {
         2 + self.phase
     }
 
-    /// All rows.
-    fn rows(&self) -> Rows {
+    /// The rows around the one that the eye should find, as many as can be in sight.
+    fn rows(&self, height: u16) -> Rows {
+        let height = usize::from(height);
+        let focused = self.focused();
+        let all = self.run.steps.len();
+        let around = |at: usize| fold::around(self.run, at, self.cursor);
+        let mut at = focused.unwrap_or(0).min(all);
+        for _ in 0..height {
+            match at.checked_sub(1) {
+                Some(before) => at = around(before).start,
+                None => break,
+            }
+        }
+        let before = at.checked_sub(1).map(|before| around(before).start);
+        let before = before.and_then(|before| self.run.steps.get(before));
+        let mut phase = before.map(|step| step.planned.phase);
         let mut rows = Vec::new();
         let mut steps = Vec::new();
         let mut focus = 0;
-        let mut phase = None;
-        let cursor = self.cursor;
-        let mut at = 0;
+        // What comes next stays in sight, too.
+        let is_before = |at: usize| focused.is_some_and(|focused| at <= focused);
         while let Some(step) = self.run.steps.get(at) {
-            if let Some(range) = fold::of(self.run, at, cursor) {
+            if !is_before(at) && rows.len() > focus + height + 3 {
+                break;
+            }
+            let range = around(at);
+            if focused.is_some_and(|focused| range.contains(&focused)) {
+                focus = rows.len();
+            }
+            if range.len() > 1 {
                 let first = range.start;
                 at = range.end;
                 rows.push(self.folded(range, news(&mut phase, step.planned.phase)));
                 steps.resize(rows.len(), first);
                 continue;
             }
-            if self.is_in_focus(at, step) {
-                focus = rows.len();
-            }
-            rows.extend(self.step(step, &mut phase, cursor == Some(at)));
+            rows.extend(self.step(step, &mut phase, self.cursor == Some(at)));
             steps.resize(rows.len(), at);
             at += 1;
         }
         match &self.run.state {
+            _ if at < all => {}
             RunStage::Ended(end, Some(cause)) => {
                 // A run's cause may begin with the name of its step.
-                let tells = |step: &StepView| {
-                    let own = step.end.as_ref().and_then(|end| end.cause.as_ref());
+                let tells = |at: usize| {
+                    let end = self.run.steps.get(at).and_then(|step| step.end.as_ref());
+                    let own = end.and_then(|end| end.cause.as_ref());
                     own.is_some_and(|own| cause.ends_with(own.as_str()))
                 };
-                if !self.run.steps.iter().any(tells) {
+                if !self.run.course.apart().any(tells) {
                     rows.extend(self.cause(signs::of_end(*end), cause));
                 }
             }
             RunStage::Ended(_, None) => {}
             RunStage::Queued | RunStage::Running => {
                 let pending = self.ui.session.to_come(self.run).iter();
-                rows.extend(pending.map(|step| self.pending(step, &mut phase)));
+                let most = height + 4;
+                rows.extend(
+                    pending
+                        .take(most)
+                        .map(|step| self.pending(step, &mut phase)),
+                );
             }
         }
         let kept = self.kept();
         let with = if kept.is_empty() || self.cursor.is_some() {
             3
         } else {
-            rows.len() + kept.len()
+            rows.len() + kept.len() + height
         };
-        rows.extend(kept);
+        if at >= all {
+            rows.extend(kept);
+        }
         Rows {
             lines: rows,
             focus,
@@ -268,16 +295,14 @@ impl<'a> List<'a> {
     }
 
     /// The step under the cursor; else the one that goes on or went wrong; else the last.
-    fn is_in_focus(&self, at: usize, step: &StepView) -> bool {
-        if let Some(chosen) = self.cursor {
-            return chosen == at;
+    fn focused(&self) -> Option<usize> {
+        if let Some(cursor) = self.cursor {
+            return Some(cursor).filter(|cursor| *cursor < self.run.steps.len());
         }
-        let goes_on = step.goes_on() && !step.planned.background;
-        let failed = step.end.as_ref().is_some_and(|end| !end.end.is_good());
-        let is_last = at + 1 == self.run.steps.len();
-        goes_on
-            || failed
-            || is_last && matches!(self.run.state, RunStage::Ended(end, _) if end.is_good())
+        match self.run.state {
+            RunStage::Ended(end, _) if end.is_good() => self.run.steps.len().checked_sub(1),
+            _ => self.run.course.notable(),
+        }
     }
 
     /// Sign, phase where it is a new one, and name.
@@ -396,4 +421,60 @@ fn labelled(name: &str, labels: &Labels) -> String {
 fn first_line(command: &str) -> String {
     let first = command.lines().map(str::trim).find(|line| !line.is_empty());
     text::clean(first.unwrap_or_default()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::super::counted::Counted;
+    use super::super::super::model::Model;
+    use super::super::super::theme::Theme;
+    use super::*;
+    use crate::event::{EndState, StepChange, StepState, What};
+    use crate::session::story::Story;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_window_shows_what_all_rows_would(
+            kinds in proptest::collection::vec((0_usize..3, 0_usize..8), 0..60),
+            cursor in proptest::option::of(0_usize..60),
+            height in 1_u16..14,
+        ) {
+            let mut story = Story::new();
+            let binding = story.binding("files-tar", "h1");
+            let run = story.run(&binding, "full");
+            for (at, (name, end)) in kinds.iter().enumerate() {
+                let step = story.step(&run, &format!("n{name}"), Phase::Restore);
+                // An iteration of it.
+                let planned = story.told.len() - 2;
+                if let What::Step(change) = &mut story.told[planned]
+                    && let StepChange { state: StepState::Planned(planned), .. } = change.as_mut()
+                {
+                    planned.labels.insert("i".to_owned(), at.to_string());
+                }
+                match end {
+                    0 if at + 1 == kinds.len() => {}
+                    1 => story.step_done(&step, EndState::Failed),
+                    _ => story.step_done(&step, EndState::Ok),
+                }
+            }
+            let session = story.session();
+            let theme = Theme::load("default", &[]).unwrap();
+            let mut model = Model::new(theme, (120, 40), chrono::Offset::fix(&chrono::Utc));
+            model.watching.step = cursor;
+            let figures = Counted::default();
+            let ui = Ui { model: &model, session: &session, figures: &figures };
+            let list = List::of(ui, &session.runs[0], true, 90);
+            let (all, some) = (list.rows(u16::MAX), list.rows(height));
+            let seen = |rows: &Rows| -> Vec<String> {
+                let lines = rows.lines.iter().skip(rows.first(height));
+                lines.take(usize::from(height)).map(ToString::to_string).collect()
+            };
+            prop_assert_eq!(seen(&some), seen(&all));
+            prop_assert!(some.lines.len() <= 5 * usize::from(height) + 12);
+        }
+    }
 }

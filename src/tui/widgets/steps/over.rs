@@ -13,6 +13,9 @@ use super::super::gauge;
 use super::super::row::Row;
 use super::{FIGURES, List};
 
+/// No row has room for more figures of bytes.
+const MANY: usize = 100;
+
 impl List<'_> {
     pub(super) fn over(
         &self,
@@ -78,11 +81,7 @@ impl List<'_> {
     /// Proofs, figures, named moments.
     fn results(&self, row: &mut Row<'_>, step: &StepView) {
         let session = self.ui.session;
-        for proof in session
-            .proofs
-            .iter()
-            .filter(|proof| proof.step == step.step)
-        {
+        for proof in session.proofs_of(&step.step).take(FIGURES) {
             let sign = signs::of_proof(proof.verdict);
             let word = if proof.verdict { "" } else { " differs:" };
             let short = format!("{} {}{word}", sign.glyph, proof.by);
@@ -95,20 +94,13 @@ impl List<'_> {
         }
         // The step's own seconds stand in their column.
         let is_own = |sample: &Sample| sample.unit == "s" && sample.name == step.planned.name;
-        let of_step = session
-            .samples
-            .iter()
-            .filter(|sample| sample.step.as_ref() == Some(&step.step) && !is_own(sample));
-        for sample in of_step.take(FIGURES) {
+        let of_step = session.samples_of(&step.step);
+        for sample in of_step.filter(|sample| !is_own(sample)).take(FIGURES) {
             let value = format::value(sample.value, &sample.unit, sample.resolution);
             row.whole(&format!("{} {value}", sample.name), Role::Text);
         }
         let mut spaces: Vec<&Space> = Vec::new();
-        for space in session
-            .spaces
-            .iter()
-            .filter(|space| space.step == step.step)
-        {
+        for space in session.spaces_of(&step.step).take(MANY) {
             spaces.retain(|known| known.name != space.name);
             spaces.push(space);
         }
