@@ -6,10 +6,11 @@ use std::time::Duration;
 use minijinja::Value;
 use tokio::task::JoinSet;
 
-use crate::event::{Bytes, Fill, Level, Pool, RunId, What};
+use crate::event::{Bytes, EndState, Fill, Level, Pool, RunId, What};
 use crate::host::SharedHost;
 use crate::method::{Bound, MethodError, PoolDef, RunNames};
 
+use super::ending::Halt;
 use super::run::Run;
 use super::shell::script;
 use super::teller::{About, Teller};
@@ -286,6 +287,28 @@ impl Run<'_> {
                     tokio::time::sleep(POOLS_EVERY).await;
                 }
             });
+        }
+    }
+
+    /// A run has failed: a pool that was full before it was read again is the reason.
+    pub async fn blame_a_pool(&mut self, halt: &mut Halt) {
+        if halt.end != EndState::Failed {
+            return;
+        }
+        for mut reader in self.readers() {
+            reader.told = true;
+            if self.shared.is_gone(&reader.read.host) {
+                continue;
+            }
+            let Some(why) = reader.once().await else {
+                continue;
+            };
+            if self.pools.stance.too_full(&why) == Asks::Stop {
+                halt.cause = Some(match halt.cause.take() {
+                    Some(cause) => format!("{cause} ({why})"),
+                    None => why,
+                });
+            }
         }
     }
 

@@ -212,7 +212,10 @@ fn package(tool: &str) -> &str {
         "find" => "findutils",
         "cp" | "df" | "sort" | "split" | "sha256sum" | "stat" => "coreutils",
         "awk" => "mawk",
-        "lvs" | "lvcreate" => "lvm2",
+        "lvs" | "lvcreate" | "lvconvert" | "vgcreate" => "lvm2",
+        "fstrim" => "util-linux",
+        "mkfs.ext4" => "e2fsprogs",
+        "mkfs.xfs" => "xfsprogs",
         other => other,
     }
 }

@@ -99,8 +99,9 @@ impl<'a> Run<'a> {
             }
         }
         self.end_background().await;
-        if halt.is_none() {
-            self.between();
+        match &mut halt {
+            None => self.between(),
+            Some(halt) => self.blame_a_pool(halt).await,
         }
         self.undo(halt.as_ref()).await;
         self.pools_at_the_end().await;

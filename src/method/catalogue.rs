@@ -25,11 +25,21 @@ const BUILT_IN: &[(&str, &str)] = files![
     "zfs-send",
     "zfs-replicate",
     "zfs-experiment",
+    "lvm-thin-snapshot",
+    "lvm-thin-experiment",
 ];
 
 const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/btrfs-fill",
+    "fragments/btrfs-many",
     "fragments/btrfs-pool",
+    "fragments/lvm-thin-fill",
+    "fragments/lvm-thin-many",
+    "fragments/lvm-thin-named",
+    "fragments/lvm-thin-pool",
+    "fragments/lvm-thin-proved",
+    "fragments/lvm-thin-rollback",
+    "fragments/lvm-thin-used",
     "fragments/sandbox-fill",
     "fragments/tree",
     "fragments/tree-proved",

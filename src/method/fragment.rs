@@ -83,6 +83,7 @@ pub(super) fn steps(
             let def = &mut inner.def;
             names(def, &using.with);
             def.with.clone_from(&using.with);
+            def.phase = def.phase.or(using.phase);
             def.on = def.on.take().or_else(|| using.on.clone());
             def.series = def.series.take().or_else(|| using.series.clone());
             def.when = both(using.when.as_ref(), def.when.take());

@@ -251,6 +251,7 @@ mod tests {
             (Kind::Number, "2.5"),
             (Kind::Flag, "true"),
             (Kind::List, "1,10,100"),
+            (Kind::List, ""),
         ] {
             let value = kind.parse(text).unwrap();
             assert_eq!(kind.parse(&value.to_string()).unwrap(), value, "{text}");

@@ -16,6 +16,7 @@ mod diagnostics;
 mod durations;
 mod fio;
 mod lftp;
+mod lvm;
 mod numbers;
 mod pattern;
 mod plain;

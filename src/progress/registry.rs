@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    Reader, arcstats, btrfs, curl, dd, fio, lftp, plain, pv, qmrestore, rsync, scp, tar,
+    Reader, arcstats, btrfs, curl, dd, fio, lftp, lvm, plain, pv, qmrestore, rsync, scp, tar,
     vmkfstools, vzdump, zfs, zstd,
 };
 
@@ -21,7 +21,7 @@ fn make<R: Reader + Default + 'static>() -> Box<dyn Reader> {
 }
 
 /// In alphabetical order.
-static ENTRIES: [Entry; 16] = [
+static ENTRIES: [Entry; 17] = [
     Entry {
         name: "arcstats",
         make: make::<arcstats::Arcstats>,
@@ -69,6 +69,13 @@ static ENTRIES: [Entry; 16] = [
         make: make::<lftp::Lftp>,
         gives: &[],
         figures: &["bytes", "copy", "rate"],
+        marks: &[],
+    },
+    Entry {
+        name: "lvm",
+        make: make::<lvm::Lvm>,
+        gives: &[],
+        figures: &[],
         marks: &[],
     },
     Entry {

@@ -1,4 +1,4 @@
-//! A host that is the lab's machine (see `tests/lab/vm`): a small Debian with OpenZFS, LVM-thin and
+//! A host that is the lab's machine (see `tests/lab/vm`): a small Debian with `OpenZFS`, LVM-thin and
 //! Btrfs, emulated, as new for each test.
 #![cfg(test)]
 #![allow(dead_code, reason = "several test programs use it, each in part")]

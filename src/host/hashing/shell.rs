@@ -133,11 +133,11 @@ printf 'meta %s\n' "$(sha <"$l/meta" | cut -d' ' -f1)"
     )
 }
 
-/// Shell text that prints the digest of a file.
+/// Shell text that prints the digest of a file, or of a block device.
 #[must_use]
 pub fn file_script(path: &str) -> String {
     format!(
-        "set -e\n{SHA}\nprintf 'count 1\\n'\nprintf 'bytes %s\\n' \"$(stat -c %s -- {path})\"\nprintf 'files %s\\n' \"$(sha <{path} | cut -d' ' -f1)\"\n",
+        "set -e\n{SHA}\nprintf 'count 1\\n'\nif [ -b {path} ]; then n=$(blockdev --getsize64 {path}); else n=$(stat -c %s -- {path}); fi\nprintf 'bytes %s\\n' \"$n\"\nprintf 'files %s\\n' \"$(sha <{path} | cut -d' ' -f1)\"\n",
         path = quote(path)
     )
 }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{MOST_FIGURES, short, some};
-use crate::event::{Level, Published, RunId, count};
+use crate::event::{Level, Published, RunId};
 use crate::session::tally::seconds_of;
 use crate::session::{Row, Session, can_be};
 
@@ -108,7 +108,7 @@ impl Told {
         }
         for (at, more) in more {
             if let Some(told) = self.rows.get_mut(at) {
-                told.notes.push(format!("and {}", count(more, "more note")));
+                told.notes.push(format!("and {}", crate::event::count(more, "more note")));
             }
         }
     }

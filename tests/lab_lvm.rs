@@ -1,0 +1,354 @@
+//! LVM-thin in the lab's machine: laws that hold whatever the machine, not bytes.
+#![cfg(test)]
+
+#[path = "support/events.rs"]
+mod events;
+#[path = "support/going.rs"]
+mod going;
+#[path = "support/missing.rs"]
+mod missing;
+#[path = "support/sandboxed.rs"]
+mod sandboxed;
+#[path = "support/vm.rs"]
+mod vm;
+#[path = "support/world.rs"]
+mod world;
+
+use events::Recording;
+use going::Going;
+use rustix::process::Signal;
+use sandboxed::{Sandboxed, assert_all_undone, values};
+use world::Ended;
+
+const KIB: f64 = 1024.0;
+/// 24 files of 256 KiB, of which a change set overwrites 3, deletes 1 and creates 1.
+const SMALL: [&str; 4] = ["--set", "size=6MiB", "--set", "files=24"];
+const SNAPSHOT: [&str; 2] = ["--method", "lvm-thin-snapshot"];
+
+/// A machine with a sandbox in it.
+struct Lab(Sandboxed);
+
+impl Lab {
+    fn new() -> Option<Self> {
+        Sandboxed::new().map(Self)
+    }
+
+    /// All that a run could leave there, and the volumes of others.
+    fn there(&self) -> String {
+        self.0.vm.there() + &self.0.vm.sh("lvs --noheadings -o lv_full_name,lv_attr")
+    }
+
+    /// Nor did LVM keep anything of it.
+    fn assert_nothing_left(&self) {
+        self.0.assert_nothing_left();
+        let kept =
+            "find /etc/lvm/archive /etc/lvm/backup /run/lvm/vgs_online -type f 2>/dev/null || :";
+        assert_eq!(self.0.vm.sh(kept), "");
+    }
+
+    fn run(&self, record: &str, more: &[&str]) -> (Ended, Recording) {
+        self.0.run(record, &[&SMALL, more].concat())
+    }
+}
+
+/// Every value of a clock is there, and took time.
+fn assert_timed(recording: &Recording, clocks: &[(&str, usize)]) {
+    for (name, count) in clocks {
+        let all = values(recording, name);
+        assert_eq!(all.len(), *count, "{name}");
+        assert!(all.iter().all(|value| *value > 0.0), "{name}: {all:?}");
+    }
+}
+
+/// Four files of 256 KiB were overwritten or deleted: held are these, in chunks, and some metadata.
+fn assert_held(recording: &Recording, name: &str) {
+    let all = values(recording, name);
+    assert_eq!(all.len(), 3, "{name}");
+    let fits =
+        |held: &f64| (768.0 * KIB..6144.0 * KIB).contains(held) && held % (64.0 * KIB) == 0.0;
+    assert!(all.iter().all(fits), "{name}: {all:?}");
+}
+
+/// What replaces a file that nobody holds takes its room; what is rolled back gives it back.
+fn assert_back(recording: &Recording, name: &str) {
+    let all = values(recording, name);
+    assert_eq!(all.len(), 3, "{name}");
+    let fits = |left: &f64| left.abs() < 768.0 * KIB;
+    assert!(all.iter().all(fits), "{name}: {all:?}");
+}
+
+/// Three good runs of one method, proved at each step, of which nothing is left.
+fn assert_three(lab: &Lab, run: &Ended, recording: &Recording) {
+    run.assert_good();
+    let report = run.json();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["states"], serde_json::json!(["ok", "ok", "ok"]));
+    assert_eq!(rows[0]["verified"]["matched"], 3);
+    let proofs: Vec<_> = recording.of("proof").collect();
+    assert_eq!(proofs.len(), 6);
+    assert!(proofs.iter().all(|proof| proof["verdict"] == true));
+    // What LVM warns of at every success is in the log, and is no warning of the step.
+    let warned = |note: &&serde_json::Value| {
+        note["level"] == "warning" && note["text"].as_str().unwrap().contains("thin")
+    };
+    assert_eq!(recording.of("note").filter(warned).count(), 0);
+    let pool = recording
+        .of("pool")
+        .find(|pool| pool["pool"] == "thin pool");
+    assert!(pool.unwrap()["metadata"].is_object());
+    assert_all_undone(recording);
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn snapshots_three_times_are_verified_obey_their_laws_and_leave_nothing() {
+    let Some(lab) = Lab::new() else { return };
+    let mut arguments = SNAPSHOT.to_vec();
+    arguments.extend(["--reps", "3", "--format", "json"]);
+    let (run, recording) = lab.run("r.jsonl", &arguments);
+    assert_three(&lab, &run, &recording);
+    assert_timed(
+        &recording,
+        &[
+            ("snapshot", 3),
+            ("rollback", 3),
+            ("space back", 3),
+            ("delete the snapshot", 3),
+        ],
+    );
+    assert_held(&recording, "held by the snapshot");
+    assert_back(&recording, "still held after");
+}
+
+#[test]
+fn the_experiment_three_times_is_verified_obeys_its_laws_and_leaves_nothing() {
+    let Some(lab) = Lab::new() else { return };
+    let mut arguments = vec![
+        "--method",
+        "lvm-thin-experiment",
+        "--reps",
+        "3",
+        "--format",
+        "json",
+    ];
+    for set in [
+        "snapshots=1",
+        "load_size=4MiB",
+        "load_seconds=4",
+        "load_before=0.5",
+        "load_pause=0.2",
+    ] {
+        arguments.extend(["--set", set]);
+    }
+    let (run, recording) = lab.run("r.jsonl", &arguments);
+    assert_three(&lab, &run, &recording);
+    assert_timed(
+        &recording,
+        &[
+            ("snapshot, idle", 3),
+            ("delete, idle", 3),
+            ("snapshot, under load", 3),
+            ("delete, after the load", 3),
+            ("bandwidth", 3),
+            ("latency p99", 3),
+            ("rollback", 3),
+            ("space back", 3),
+            ("delete the first snapshot", 3),
+        ],
+    );
+    assert_held(&recording, "held by the first snapshot");
+    assert_back(&recording, "change set without a snapshot");
+    assert_back(&recording, "still held after");
+}
+
+#[test]
+fn merged_full_or_in_the_way_it_leaves_nothing() {
+    let Some(lab) = Lab::new() else { return };
+
+    let mut merge = SNAPSHOT.to_vec();
+    merge.extend([
+        "--reps",
+        "1",
+        "--set",
+        "rollback=merge",
+        "--set",
+        "fs=xfs",
+        "--set",
+        "many=1,3",
+    ]);
+    let (run, recording) = lab.run("merge.jsonl", &merge);
+    run.assert_good();
+    let sample = recording
+        .of("sample")
+        .find(|sample| sample["name"] == "rollback");
+    assert_eq!(sample.unwrap()["series"], "snapshot, merge");
+    for name in [
+        "many: create",
+        "many: list",
+        "many: account",
+        "many: delete",
+    ] {
+        let samples = recording
+            .of("sample")
+            .filter(|sample| sample["name"] == name);
+        let counts: Vec<_> = samples
+            .map(|sample| sample["labels"]["count"].clone())
+            .collect();
+        assert_eq!(counts, ["1", "3"], "{name}");
+    }
+    assert_all_undone(&recording);
+    lab.assert_nothing_left();
+
+    // A pool that is full while the change set runs: what it made goes, and why is said.
+    let text = include_str!("../methods/lvm-thin-snapshot.toml");
+    let small = text.replace(
+        "pool = \"{{ size * 2 + 536870912 }}\"",
+        "pool = \"33554432\"",
+    );
+    assert_ne!(text, small);
+    lab.0.world.method("full-pool", &small);
+    let (run, recording) = lab.run(
+        "full.jsonl",
+        &[
+            "--method",
+            "full-pool",
+            "--reps",
+            "2",
+            "--set",
+            "size=12MiB",
+        ],
+    );
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(
+        run.err.contains("thin pool on lab is") && run.err.contains("% full"),
+        "{}",
+        run.err
+    );
+    assert_eq!(recording.ends(), ["failed"], "the session stops there");
+    assert_all_undone(&recording);
+    lab.assert_nothing_left();
+
+    // A group of that name is somebody's: it is neither used nor touched.
+    lab.0
+        .vm
+        .sh("vgcreate -q taken /dev/vdb && lvcreate -q -n theirs -l 4 taken");
+    let theirs = lab.there();
+    let fragment = include_str!("../methods/fragments/lvm-thin-pool.toml");
+    let folder = lab.0.world.path("home/.config/comeback/methods/fragments");
+    std::fs::create_dir_all(&folder).unwrap();
+    let taken = fragment.replace("{{ id|replace('-', '_') }}", "taken");
+    std::fs::write(folder.join("lvm-thin-pool.toml"), taken).unwrap();
+    let mut once = SNAPSHOT.to_vec();
+    once.extend(["--reps", "1"]);
+    let (run, recording) = lab.run("taken.jsonl", &once);
+    assert_eq!(run.code, 4, "{}", run.err);
+    assert!(run.err.contains("taken is there already"), "{}", run.err);
+    assert_all_undone(&recording);
+    assert_eq!(lab.there(), theirs);
+    std::fs::remove_dir_all(&folder).unwrap();
+    lab.0
+        .vm
+        .sh("vgremove -q -y -f taken && pvremove -q /dev/vdb && rm -f /etc/lvm/*/taken*");
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn stopped_killed_or_cut_off_it_leaves_nothing() {
+    let Some(lab) = Lab::new() else { return };
+    let once = [&SMALL[..], &SNAPSHOT, &["--reps", "1"]].concat();
+    // Each step of the way has its own patience: the machine is slow.
+    let start = |record: &str, until: &str| {
+        let arguments = lab.0.arguments(record, &once);
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        let mut going = Going::start(lab.0.world.command(&arguments));
+        let way = [
+            "loop device",
+            "file system",
+            "sha256 before",
+            "snapshot opened",
+            until,
+        ];
+        for step in way {
+            going.until_started(step);
+        }
+        going
+    };
+
+    // Stopped by the operator: all of it is undone before it ends.
+    let mut going = start("stop.jsonl", "snapshot proved");
+    going.signal(Signal::INT);
+    assert_eq!(going.wait().code, 130);
+    lab.assert_nothing_left();
+
+    // Killed: the journal on the host knows.
+    let mut going = start("kill.jsonl", "rollback");
+    going.signal(Signal::KILL);
+    going.wait();
+    lab.0.recover();
+    lab.assert_nothing_left();
+
+    // And when the power fails: loop device, group and mounts are gone, the file is not.
+    let mut going = start("power.jsonl", "change set");
+    going.signal(Signal::KILL);
+    going.wait();
+    lab.0.vm.reset();
+    lab.0.recover();
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn a_named_volume_is_only_read_and_a_marked_one_comes_back_in_its_place() {
+    let Some(lab) = Lab::new() else { return };
+    lab.0.vm.sh("vgcreate -q data /dev/vdb && lvcreate -q -y -L 512M -V 200M -T data/thin -n web 2>/dev/null && \
+         mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/data/web && mkdir -p /srv/web && mount /dev/data/web /srv/web && \
+         mkdir /srv/web/a && dd if=/dev/urandom of=/srv/web/a/b bs=1M count=3 2>/dev/null && sync");
+    let uuid = || lab.0.vm.sh("lvs --noheadings -o lv_uuid data/web");
+    let (theirs, was) = (lab.there(), uuid());
+    let named = |more: &[&'static str]| {
+        let mut all = SNAPSHOT.to_vec();
+        all.extend(["--reps", "1", "--subject", "lv:data/web"]);
+        all.extend(more);
+        all
+    };
+
+    // While it is in use: beside it, by its files and by its bytes.
+    let (run, recording) = lab.run("tree.jsonl", &named(&[]));
+    run.assert_good();
+    assert_eq!(values(&recording, "snapshot of the volume").len(), 1);
+    assert!(values(&recording, "rollback").is_empty());
+    let (run, _) = lab.run(
+        "device.jsonl",
+        &named(&["--set", "content=device", "--format", "json"]),
+    );
+    run.assert_good();
+    assert_eq!(run.json()["rows"][0]["series"], "snapshot, device");
+    assert_eq!(lab.there(), theirs);
+
+    // In its place: not without the mark, not without its name, not while it is in use.
+    let same = ["--set", "place=same"];
+    let destroy = ["--set", "place=same", "--destroy", "lv:data/web=web"];
+    let (run, _) = lab.run("plain.jsonl", &named(&destroy));
+    assert_eq!(run.code, 4, "{}", run.err);
+    lab.0.vm.sh("lvchange -q --addtag comeback data/web");
+    let (run, _) = lab.run("unnamed.jsonl", &named(&same));
+    assert_eq!(run.code, 4, "{}", run.err);
+    assert!(run.err.contains("--destroy lv:data/web="), "{}", run.err);
+    let (run, _) = lab.run("busy.jsonl", &named(&destroy));
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(run.err.contains("data/web is in use"), "{}", run.err);
+    assert_eq!((lab.there(), uuid()), (theirs, was.clone()));
+
+    lab.0.vm.sh("umount /srv/web");
+    let before = lab.there();
+    let (run, recording) = lab.run("same.jsonl", &named(&destroy));
+    run.assert_good();
+    assert_eq!(values(&recording, "rollback of the volume").len(), 1);
+    assert_ne!(uuid(), was, "it was created again");
+    assert_eq!(lab.there(), before);
+    assert_eq!(
+        lab.0.vm.sh("lvs --noheadings -o lv_tags data/web").trim(),
+        "comeback"
+    );
+    lab.0.vm.sh("mount /dev/data/web /srv/web && test $(stat -c %s /srv/web/a/b) = 3145728 && umount /srv/web");
+}
