@@ -28,6 +28,10 @@ const WHEN: &str = "COMEBACK_TEST_PANIC";
 
 #[test]
 #[ignore = "the program that the other test here runs in a pseudo-terminal"]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "here it is main: its exit code is looked at"
+)]
 fn child() {
     let Some(when) = std::env::var_os(WHEN).map(PathBuf::from) else {
         return;

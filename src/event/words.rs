@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 /// The word for so many of something: `row`, `rows`.
 #[must_use]
-pub fn noun<N: PartialEq + From<u8>>(n: N, what: &str) -> String {
+pub fn noun<N: Copy + PartialEq + From<u8>>(n: N, what: &str) -> String {
     if n == N::from(1) {
         what.to_owned()
     } else {
@@ -14,14 +14,14 @@ pub fn noun<N: PartialEq + From<u8>>(n: N, what: &str) -> String {
 
 /// So many of something: `1 row`, `3 rows`.
 #[must_use]
-pub fn count<N: Display + PartialEq + From<u8>>(n: N, what: &str) -> String {
+pub fn count<N: Copy + Display + PartialEq + From<u8>>(n: N, what: &str) -> String {
     let number = n.to_string();
     format!("{number} {}", noun(n, what))
 }
 
 /// The same with what they do or are: `1 row is cut`, `3 rows are cut`.
 #[must_use]
-pub fn count_with<N: Display + PartialEq + From<u8>>(
+pub fn count_with<N: Copy + Display + PartialEq + From<u8>>(
     n: N,
     what: &str,
     (one, many): (&str, &str),

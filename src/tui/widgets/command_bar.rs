@@ -180,7 +180,7 @@ fn has_recordings(ui: Ui<'_>) -> bool {
 }
 
 /// What a dialog offers that only tells something.
-fn only_choice<'a>(ui: Ui<'a>) -> Option<&'a str> {
+fn only_choice(ui: Ui<'_>) -> Option<&str> {
     match ui.model.layers.last() {
         Some(Layer::Dialog(dialog)) => match dialog.choices.as_slice() {
             [(choice, _)] => Some(choice),

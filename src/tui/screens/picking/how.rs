@@ -127,13 +127,11 @@ fn time(ui: Ui<'_>) -> Option<String> {
 fn short(ui: Ui<'_>) -> String {
     let picking = &ui.model.picking;
     let size = size(ui);
-    match forecast(picking) {
-        Some(known) => format!("{size}, {}", known.short()),
-        None => {
-            let reps = format::count(picking.reps.0, "repetition");
-            format!("{size} · {reps}, {}", picking.order)
-        }
+    if let Some(known) = forecast(picking) {
+        return format!("{size}, {}", known.short());
     }
+    let reps = format::count(picking.reps.0, "repetition");
+    format!("{size} · {reps}, {}", picking.order)
 }
 
 /// What is destroyed, or that nothing is; nothing where nothing is picked.
