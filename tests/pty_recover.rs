@@ -31,7 +31,7 @@ fn home(name: &str, parts: &[&str]) -> tempfile::TempDir {
 
 /// Picks it, once.
 fn pick(screen: &mut Screen, method: &str) {
-    screen.wait(method);
+    screen.wait("▸ [ ]");
     screen.keys(&format!("/{method}\r"));
     let cursor = format!("▸ [ ] {method}");
     screen.wait(&cursor);
