@@ -52,7 +52,12 @@ fn a_load_that_is_over_too_early_is_said() {
         .filter_map(|note| note["text"].as_str())
         .filter(|text| text.contains("was over before"))
         .collect();
-    assert_eq!(says, ["load was over before backup began"]);
+    assert_eq!(
+        says,
+        ["load was over before backup began: from there on nothing was measured beside it"]
+    );
+    let measured = |name: &str| recording.of("sample").any(|sample| sample["name"] == name);
+    assert!(!measured("backup"));
 }
 
 #[test]

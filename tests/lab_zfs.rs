@@ -163,6 +163,8 @@ fn a_named_dataset_is_only_read_and_a_stream_that_breaks_is_resumed() {
     for (into, says) in [
         ("tank/nowhere", "tank/nowhere is not there"),
         ("tank/small", "a run has to leave"),
+        ("tank/web", "which is only read"),
+        ("-r", "is no dataset"),
     ] {
         if into == "tank/small" {
             lab.vm.sh("zfs create -o quota=4M tank/small");
@@ -210,12 +212,12 @@ fn a_named_dataset_is_only_read_and_a_stream_that_breaks_is_resumed() {
 /// `zfs-send` with one more step before another.
 fn sabotaged(before: &str, run: &str) -> String {
     let text = include_str!("../methods/zfs-send.toml");
-    let at = text.find(before).unwrap();
-    let at = text[..at].rfind("[[step]]").unwrap();
-    let (front, rest) = text.split_at(at);
-    format!(
-        "{front}[[step]]\nname = \"sabotage\"\nphase = \"protect\"\nrun = '''{run}'''\n\n{rest}"
-    )
+    let sabotage = format!("[[step]]\nname = \"sabotage\"\nphase = \"protect\"\nrun = '''{run}'''");
+    let steps: Vec<_> = text.split("[[step]]").collect();
+    let at = steps.iter().position(|step| step.contains(before)).unwrap();
+    let (front, rest) = steps.split_at(at);
+    let join = |steps: &[&str]| steps.join("[[step]]");
+    format!("{}{sabotage}\n\n[[step]]{}", join(front), join(rest))
 }
 
 #[test]

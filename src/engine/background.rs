@@ -159,10 +159,23 @@ impl Run<'_> {
                 ..About::default()
             };
             let how = if is_good { "was over" } else { "had failed" };
-            let text = format!("{name} {how} before {} began", next.name);
+            let text = format!(
+                "{name} {how} before {} began: from there on nothing was measured beside it",
+                next.name
+            );
             self.shared.teller.note(Level::Warning, text, about);
         }
         Ok(())
+    }
+
+    /// Whether a load has ended that nobody has waited for yet.
+    pub(super) fn load_is_over(&self) -> bool {
+        let is_load = |name: &String| {
+            let mut steps = self.bound.method.steps.iter();
+            steps
+                .any(|step| step.name == *name && step.background == Some(method::Background::Load))
+        };
+        self.beside.over.keys().any(is_load)
     }
 
     /// Waits for the end of a background step.

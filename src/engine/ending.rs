@@ -80,7 +80,10 @@ impl Run<'_> {
     fn keep(&self, halt: &Halt) -> Option<String> {
         let own = self.bound.binding.subject.own;
         // Of its own it needs nothing; and where a pool was too full, what is kept fills it.
-        if own && (halt.end == EndState::Stopped || self.pools.reached().is_some()) {
+        if own && halt.end == EndState::Stopped {
+            return None;
+        }
+        if (own || !self.destroyed) && self.pools.reached().is_some() {
             return None;
         }
         let copies = self.open.iter().any(Open::is_copy);

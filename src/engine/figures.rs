@@ -37,7 +37,9 @@ impl Run<'_> {
         if let Some(seconds) = end.seconds {
             self.figures.insert(format!("{own}_seconds"), seconds);
         }
-        if let (Some(_), Some(seconds)) = (step.step.clock, end.seconds) {
+        // What was to be measured beside a load that is over, was not.
+        if let (Some(_), Some(seconds), false) = (step.step.clock, end.seconds, self.load_is_over())
+        {
             self.shared.teller.tell(What::Sample(Sample {
                 clock: end.clock,
                 resolution: end.resolution,

@@ -33,6 +33,7 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/btrfs-fill",
     "fragments/btrfs-many",
     "fragments/btrfs-pool",
+    "fragments/btrfs-ready",
     "fragments/lvm-thin-fill",
     "fragments/lvm-thin-many",
     "fragments/lvm-thin-named",

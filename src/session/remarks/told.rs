@@ -108,7 +108,8 @@ impl Told {
         }
         for (at, more) in more {
             if let Some(told) = self.rows.get_mut(at) {
-                told.notes.push(format!("and {}", crate::event::count(more, "more note")));
+                told.notes
+                    .push(format!("and {}", crate::event::count(more, "more note")));
             }
         }
     }
