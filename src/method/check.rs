@@ -249,10 +249,12 @@ fn check_head(method: &Method) -> Result<(), String> {
         let names = templates
             .names(text)
             .map_err(|why| format!("labels.{label}: {why}"))?;
-        let known = |name: &String| name == "facts" || method.settings.contains_key(name);
+        let known = |name: &String| {
+            ["facts", "own"].contains(&name.as_str()) || method.settings.contains_key(name)
+        };
         if let Some(name) = names.iter().find(|name| !known(name)) {
             return Err(format!(
-                "labels.{label}: {name:?} is neither a setting nor a fact"
+                "labels.{label}: {name:?} is neither a setting nor a fact nor own"
             ));
         }
     }
