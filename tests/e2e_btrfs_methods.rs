@@ -221,7 +221,7 @@ impl Theirs {
 
     /// All that is in it, and when it was changed.
     fn there(&self) -> String {
-        let all = "find . | sort; btrfs subvolume list -a .; find web -printf '%p %T@ %C@\\n' | sort; sha256sum web/a/b";
+        let all = "find . | sort; btrfs subvolume list -a . | sed 's, gen [0-9]*,,'; find web -printf '%p %T@ %C@\\n' | sort; sha256sum web/a/b";
         self.sh(all)
     }
 }

@@ -64,6 +64,6 @@ fn the_screen_hears_keys_and_signals() {
     screen.wait("Keys");
     let pid = Pid::from_raw(i32::try_from(screen.pid()).unwrap()).unwrap();
     kill_process(pid, Signal::TERM).unwrap();
-    assert_eq!(screen.end().exit_code(), 0, "nothing was going on");
+    assert_eq!(screen.end().exit_code(), 130, "a signal ended it");
     assert!(screen.is_restored(), "{:?}", screen.raw());
 }

@@ -76,7 +76,7 @@ impl Reader<File> {
     /// Where it cannot be read, or does not begin with the header of a known version.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let name = path.display().to_string();
-        match File::open(path) {
+        match super::source::open(path) {
             Ok(file) => Self::new(&name, file),
             Err(why) => Err(ReadError::Io {
                 file: name,

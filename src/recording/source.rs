@@ -1,10 +1,36 @@
 //! The bytes of a recording, to be read from anywhere in them.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+/// The most that is taken out of a pipe, which is kept in memory.
+const MOST_PIPED: u64 = 4 << 30;
+
+/// Opens a file, or a pipe that somebody writes into; one that nobody writes into is empty, and is not
+/// waited for. What is neither has no end.
+///
+/// # Errors
+/// Where it cannot be opened, or is something else.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = options.read(true).custom_flags(flags).open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !kind.is_file() && !kind.is_fifo() {
+        return Err(io::Error::other("it is neither a file nor a pipe"));
+    }
+    let waits = fcntl_getfl(&file)? & !OFlags::NONBLOCK;
+    fcntl_setfl(&file, waits)?;
+    Ok(file)
+}
 
 /// A file, or what came out of a pipe.
 #[derive(Debug, Clone)]
@@ -16,12 +42,12 @@ pub(super) enum Source {
 impl Source {
     /// A file is read where it stands; what cannot be rewound is read to its end.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+        let file = open(path)?;
         if file.metadata()?.is_file() {
             return Ok(Self::File(Arc::new(file)));
         }
         let mut all = Vec::new();
-        file.read_to_end(&mut all)?;
+        file.take(MOST_PIPED).read_to_end(&mut all)?;
         Ok(Self::Memory(all.into()))
     }
 
@@ -61,5 +87,33 @@ impl Read for At {
         };
         self.offset += read as u64;
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_end_is_refused_and_a_pipe_without_a_writer_is_empty() {
+        let why = Source::open(Path::new("/dev/zero")).unwrap_err();
+        assert!(why.to_string().contains("neither a file nor a pipe"));
+        assert!(Source::open(Path::new("/")).is_err());
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        assert_eq!(Source::open(&pipe).unwrap().size(), 0);
+    }
+
+    #[test]
+    fn what_comes_out_of_a_pipe_is_read_to_its_end() {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "sleep 0.1; printf 12345"]);
+        let mut child = shell.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let out = child.stdout.take().unwrap();
+        let at = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&out));
+        assert_eq!(Source::open(Path::new(&at)).unwrap().size(), 5);
+        child.wait().unwrap();
     }
 }

@@ -6,7 +6,7 @@ mod turns;
 use std::collections::BTreeMap;
 
 use super::{Outcome, Row, RunStage, RunView, Series, Session};
-use crate::event::RunId;
+use crate::event::{EndState, RunId};
 use told::Told;
 
 /// Names that a sentence lists; more are counted.
@@ -167,7 +167,11 @@ fn ends(session: &Session, row: &Row) -> Vec<String> {
         if end.is_good() {
             return None;
         }
-        let cause = cause.as_deref().unwrap_or("no cause is known");
+        let unknown = match end {
+            EndState::Stopped => "by the operator",
+            _ => "no cause is known",
+        };
+        let cause = cause.as_deref().unwrap_or(unknown);
         Some(format!("run {} {end}: {cause}", at + 1))
     };
     row.runs.iter().enumerate().filter_map(of_run).collect()

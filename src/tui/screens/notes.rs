@@ -48,7 +48,10 @@ pub(super) fn rows(ui: Ui<'_>) -> Vec<Line<'static>> {
     }
     if rows.is_empty() {
         let mut row = Row::new(ui, width);
-        row.text("Nothing so far.", Role::Muted);
+        row.text(
+            "None so far; what is odd about figures stands in the comparison.",
+            Role::Muted,
+        );
         rows.push(row.line());
     }
     rows

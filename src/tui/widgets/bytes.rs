@@ -129,7 +129,7 @@ fn draw_item(ui: Ui<'_>, row: &mut Row<'_>, item: &Item<'_>, name: usize) {
         Item::Back(pool) => {
             let (taken, back) = items::came_back(pool);
             row.gap(1)
-                .left("came back", name.saturating_sub(1), Role::Muted)
+                .left("space back", name.saturating_sub(1), Role::Muted)
                 .gap(2)
                 .text(&format::of(back, taken, ""), Role::Text);
         }

@@ -225,7 +225,13 @@ fn standing(ui: Ui<'_>) -> (String, Role) {
         return (format!("stopping and undoing · {place}"), Role::Warn);
     }
     if session.is_paused() {
-        return (format!("pauses after this run · {place}"), Role::Warn);
+        let goes_on = !session.current_runs().is_empty();
+        let says = if goes_on {
+            "pauses after this run"
+        } else {
+            "paused"
+        };
+        return (format!("{says} · {place}"), Role::Warn);
     }
     if let Some(sign) = failed(session) {
         return (place, sign.role);
