@@ -162,7 +162,7 @@ fn a_named_dataset_is_only_read_and_a_stream_that_breaks_is_resumed() {
     // Below another dataset, of which there is none; or which has no room.
     for (into, says) in [
         ("tank/nowhere", "tank/nowhere is not there"),
-        ("tank/small", "a run has to leave"),
+        ("tank/small", "no room for the copy"),
         ("tank/web", "which is only read"),
         ("-r", "is no dataset"),
     ] {
