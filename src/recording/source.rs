@@ -6,13 +6,19 @@ use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 /// The most that is taken out of a pipe, which is kept in memory.
 const MOST_PIPED: u64 = 4 << 30;
 
-/// Opens a file, or a pipe that somebody writes into; one that nobody writes into is empty, and is not
-/// waited for. What is neither has no end.
+/// How long somebody may take to begin to write into a pipe.
+const WRITER: Timespec = Timespec {
+    tv_sec: 2,
+    tv_nsec: 0,
+};
+
+/// Opens a file, or a pipe that somebody writes into. What is neither has no end.
 ///
 /// # Errors
 /// Where it cannot be opened, or is something else.
@@ -26,6 +32,12 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     }
     if !kind.is_file() && !kind.is_fifo() {
         return Err(io::Error::other("it is neither a file nor a pipe"));
+    }
+    if kind.is_fifo() {
+        let mut polled = [PollFd::new(&file, PollFlags::IN)];
+        if poll(&mut polled, Some(&WRITER))? == 0 {
+            return Err(io::Error::other("nobody writes into this pipe"));
+        }
     }
     let waits = fcntl_getfl(&file)? & !OFlags::NONBLOCK;
     fcntl_setfl(&file, waits)?;
@@ -95,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_end_is_refused_and_a_pipe_without_a_writer_is_empty() {
+    fn what_has_no_end_is_refused_and_a_pipe_without_a_writer_too() {
         let why = Source::open(Path::new("/dev/zero")).unwrap_err();
         assert!(why.to_string().contains("neither a file nor a pipe"));
         assert!(Source::open(Path::new("/")).is_err());
@@ -103,7 +115,8 @@ mod tests {
         let pipe = folder.path().join("pipe");
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        assert_eq!(Source::open(&pipe).unwrap().size(), 0);
+        let why = Source::open(&pipe).unwrap_err();
+        assert!(why.to_string().contains("nobody writes"), "{why}");
     }
 
     #[test]
