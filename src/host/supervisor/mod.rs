@@ -53,7 +53,7 @@ pub use self::pipe::pipe_script;
 pub use self::side::{Ends, Entry, Link, Part, Side, Whole};
 pub use self::stop::{StopProof, Stopper};
 
-/// Why nothing goes on where [`Outcome::restarted`] is told.
+/// Why nothing goes on where `Outcome::restarted` is told.
 pub const RESTARTED: &str = "it has restarted since the session began: what was mounted, attached or \
                              running there is gone";
 
