@@ -123,7 +123,7 @@ impl Vm {
         self.sh(
             "grep -v boot_id /proc/mounts; losetup --list -n -O NAME,BACK-FILE; dmsetup ls; zpool list -H -o name; \
              zfs list -H -o name -t all; vgs --noheadings -o vg_name; \
-             ps -eo comm= | grep -Ex 'sh|fio|pv|dd|btrfs|zfs|rsync|tar|openssl|sleep'; \
+             ps -eo comm= | grep -Ex 'sh|fio|pv|dd|btrfs|zfs|rsync|tar|openssl'; \
              find /root /var/tmp /tmp /var/lib/comeback/* 2>/dev/null | sort",
         )
     }
