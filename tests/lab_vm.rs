@@ -65,7 +65,7 @@ fn a_check_finds_its_file_systems() {
             check.out
         );
     }
-    assert_eq!(vm.there(), before);
+    vm.assert_there(&before);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_run_is_verified_and_leaves_nothing() {
     for (name, state, _) in recording.leaves() {
         assert_eq!(state, "undone", "{name}");
     }
-    assert_eq!(vm.there(), before);
+    vm.assert_there(&before);
 }
 
 #[test]
@@ -112,10 +112,16 @@ fn where_its_power_fails_the_session_says_so_and_recover_takes_all_away() {
             assert!(named.assert_good().out.contains(word), "{}", named.out);
         }
         assert_eq!(vm.there(), left);
+    } else {
+        let recording = Recording::read(&world.path("r.jsonl"));
+        for (name, state, _) in recording.leaves() {
+            assert_eq!(state, "undone", "{name}");
+        }
     }
     for _ in 0..2 {
-        let removed = world.run(&["recover", "--host", "lab", "--remove"]);
-        removed.assert_good();
-        assert_eq!(vm.there(), before, "{}", removed.out);
+        world
+            .run(&["recover", "--host", "lab", "--remove"])
+            .assert_good();
+        vm.assert_there(&before);
     }
 }

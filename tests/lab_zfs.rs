@@ -328,5 +328,5 @@ fn a_second_host_takes_the_copy_and_gives_it_back() {
     assert!(through[1] < through[0] && through[1] > MIB, "{through:?}");
     assert_all_undone(&recording);
     lab.assert_nothing_left();
-    assert_eq!(second.there(), there);
+    second.assert_there(&there);
 }

@@ -29,15 +29,8 @@ impl Sandboxed {
         self.before = self.vm.there();
     }
 
-    /// What watches a step takes up to a second to see that it is over.
     pub fn assert_nothing_left(&self) {
-        for _ in 0..10 {
-            if self.vm.there() == self.before {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(500));
-        }
-        assert_eq!(self.vm.there(), self.before);
+        self.vm.assert_there(&self.before);
     }
 
     /// `run` on it, into a recording of this name.

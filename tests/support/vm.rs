@@ -123,9 +123,18 @@ impl Vm {
         self.sh(
             "grep -v boot_id /proc/mounts; losetup --list -n -O NAME,BACK-FILE; dmsetup ls; zpool list -H -o name; \
              zfs list -H -o name -t all; vgs --noheadings -o vg_name; \
-             ps -eo comm= | grep -Ex 'sh|fio|pv|dd|btrfs|zfs|rsync|tar|openssl'; \
+             ps -eo comm= | grep -Ex 'sh|fio|pv|dd|btrfs|zfs|rsync|tar|openssl|sleep'; \
              find /root /var/tmp /tmp /var/lib/comeback/* 2>/dev/null | sort",
         )
+    }
+
+    /// Nothing else than this is there. What watches a step takes up to a second to see that it is over.
+    pub fn assert_there(&self, before: &str) {
+        let until = Instant::now() + PATIENCE;
+        while self.there() != before && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(500));
+        }
+        assert_eq!(self.there(), before);
     }
 
     fn lab(&self, arguments: &[&str]) -> Command {
