@@ -1,0 +1,38 @@
+"""Faults and delays that were asked for from outside: a file for each, with its words."""
+
+import os
+import time
+
+import spool
+
+FOLDER = "/run/fault"
+
+
+def words(name):
+    """The words of a fault, or nothing where it was not asked for."""
+    path = f"{FOLDER}/{name}"
+    return spool.read(path).split("\n")[0].split() if os.path.exists(path) else None
+
+
+def number(name, default=None):
+    found = words(name)
+    return float(found[0]) if found else default
+
+
+def once(name):
+    """The same, and it is over with that."""
+    found = words(name)
+    if found is not None:
+        os.unlink(f"{FOLDER}/{name}")
+    return found
+
+
+def pause(name):
+    """Waits as long as that one says."""
+    time.sleep(number(name, 0))
+
+
+def silence():
+    """While it is asked for, whoever prints waits here."""
+    while words("silence") is not None:
+        time.sleep(0.05)

@@ -1,0 +1,63 @@
+"""What a guest's process is asked, and its answer: a line each, over a socket."""
+
+import ast
+import os
+import socket
+
+from failure import Fail
+
+# The longest answer: what a command printed is held whole.
+LONGEST = 64 << 20
+
+
+class Silent(Exception):
+    """No answer came in time."""
+
+
+def pack(value):
+    return (repr(value) + "\n").encode()
+
+
+def unpack(line):
+    return ast.literal_eval(line.decode())
+
+
+def path(number):
+    return f"/run/qemu-server/{number}.qmp"
+
+
+def ask(number, request, timeout=10.0):
+    """The answer. Fails with what the guest's process says of an error."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.settimeout(timeout)
+        try:
+            line.connect(path(number))
+            line.sendall(pack(request))
+            data = bytearray()
+            while not data.endswith(b"\n"):
+                piece = line.recv(1 << 16)
+                if not piece:
+                    raise Fail(f"VM {number} qmp command '{request[0]}' failed - client closed connection")
+                data += piece
+        except (FileNotFoundError, ConnectionRefusedError):
+            raise Fail(f"VM {number} not running") from None
+        except (socket.timeout, TimeoutError):
+            raise Silent from None
+        except (ConnectionResetError, BrokenPipeError):
+            raise Fail(f"VM {number} qmp command '{request[0]}' failed - client closed connection") from None
+    good, answer = unpack(bytes(data))
+    if not good:
+        raise Fail(answer)
+    return answer
+
+
+def pid(number):
+    """The guest's process; nothing where it does not run."""
+    try:
+        with open(f"/run/qemu-server/{number}.pid", encoding="ascii") as file:
+            found = int(file.read())
+        with open(f"/proc/{found}/cmdline", "rb") as file:
+            title = file.read()
+    except (OSError, ValueError):
+        return None
+    return found if title.startswith(f"/usr/bin/kvm -id {number} ".encode()) and os.path.exists(path(number)) else None
