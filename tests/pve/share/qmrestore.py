@@ -63,8 +63,8 @@ class Restore:
         try:
             self.begin()
             if self.owner is not None and self.owner.kind == "pbs":
-                import pbs_restore
-                pbs_restore.run(self)
+                import qmrestore_pbs
+                qmrestore_pbs.run(self)
             else:
                 self.from_file()
         except Interrupted as failure:
@@ -193,13 +193,7 @@ class Restore:
     def prepare(self, text, folder, fifo):
         """The header is there: the disks are made, and where they are is told."""
         with open(f"{folder}/qemu-server.conf", encoding="utf-8") as file:
-            kept = file.read()
-        self.config = configuration.parse(kept, configuration.Config("qemu", self.number))
-        maps = dict(re.findall(r"#qmdump#map:(\w+):drive-\w+:([\w-]+):", kept))
-        self.config.description = "\n".join(
-            line for line in (self.config.description or "").split("\n") if not line.startswith("qmdump#map:")) or None
-        # A session of its own would not see it: the name is on the first line of each map.
-        maps = maps or dict(re.findall(r"#qmdump#map:(\w+):drive-\w+:([\w-]+):", kept))
+            maps = self.read_config(file.read())
         self.check_targets(maps)
         if self.before is not None:
             qm_destroy.remove_disks(self.before, False)
@@ -214,6 +208,13 @@ class Restore:
             lines.append(f"format=raw:{owner.writes_zeros}:drive-{name}={owner.path(volume)}\n")
         with open(fifo, "w", encoding="utf-8") as file:
             file.write("".join(lines) + "done\n")
+
+    def read_config(self, kept):
+        """What the archive says of the guest; returns the storage of each disk."""
+        self.config = configuration.parse(kept, configuration.Config("qemu", self.number))
+        lines = (self.config.description or "").split("\n")
+        self.config.description = "\n".join(line for line in lines if not line.startswith("qmdump#map:")) or None
+        return dict(re.findall(r"^#qmdump#map:(\w+):drive-\w+:([\w-]+):", kept, re.M))
 
     def check_targets(self, maps):
         for name in set(maps.values()):

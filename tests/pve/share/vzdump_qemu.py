@@ -244,12 +244,11 @@ def fill(copied, file, progress):
         done = 0
         for at, data in blocks.clusters(copied.files[slot], size):
             for hole in range(done, at // blocks.CLUSTER):
-                progress.add(blocks.CLUSTER, 0, writer.cluster(device, hole, b""))
-            stored = writer.cluster(device, at // blocks.CLUSTER, data)
-            progress.add(len(data), stored, stored)
+                progress.add(blocks.CLUSTER, writer.cluster(device, hole, b""), True)
+            progress.add(len(data), writer.cluster(device, at // blocks.CLUSTER, data), False)
             done = at // blocks.CLUSTER + 1
         for hole in range(done, -(-size // blocks.CLUSTER)):
-            progress.add(min(blocks.CLUSTER, size - hole * blocks.CLUSTER), 0, writer.cluster(device, hole, b""))
+            progress.add(min(blocks.CLUSTER, size - hole * blocks.CLUSTER), writer.cluster(device, hole, b""), True)
     writer.flush()
 
 
@@ -269,10 +268,10 @@ class Progress:
         self.fails_at = faults.number("backup-fails")
         self.pace = faults.number("backup-pace", 0)
 
-    def add(self, size, stored, _written):
+    def add(self, size, stored, is_zero):
         self.read += size
         self.written += stored
-        if stored == 0:
+        if is_zero:
             self.zero += size
         if self.limit or self.pace:
             self.slow_down()
