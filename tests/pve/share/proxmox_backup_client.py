@@ -122,7 +122,8 @@ def groups(_arguments, found):
 def status(_arguments, found):
     store, _ = repository(found)
     sizes = store.status()
-    cells = {key: f"{sizes[key]} {f'({sizes[key] * 100 // (sizes['total'] or 1)} %)':>8}" for key in ("total", "used", "avail")}
+    shares = {key: f"({sizes[key] * 100 // (sizes['total'] or 1)} %)" for key in ("total", "used", "avail")}
+    cells = {key: f"{sizes[key]} {share:>8}" for key, share in shares.items()}
     width = max(map(len, cells.values()))
     show(sizes, found, lambda: table.framed([[key, f"{cell:>{width}}"] for key, cell in cells.items()], [5, width], True))
 
