@@ -66,5 +66,5 @@ def parse(arguments, schema, usage):
 
 def guest_number(text, usage):
     if not re.fullmatch(r"[1-9]\d{2,8}", text):
-        raise refused("vmid", f"invalid format - value does not look like a valid VM ID", usage)
+        raise refused("vmid", "invalid format - value does not look like a valid VM ID", usage)
     return int(text)

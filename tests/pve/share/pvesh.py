@@ -5,7 +5,6 @@ import sys
 
 import command
 import config as configuration
-import faults
 import options
 import routes
 import routes_guests

@@ -1,7 +1,6 @@
 """`pveversion`: the release, and with `--verbose` the packages."""
 
 import os
-import time
 
 import command
 import options

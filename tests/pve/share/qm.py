@@ -1,12 +1,9 @@
 """`qm`: what is done with guests by hand."""
 
-import os
-import time
 
 import command
 import config as configuration
 import guests
-import jsonish
 import options
 import qm_agent
 import qm_clone

@@ -9,7 +9,7 @@ import jsonish
 import options
 from command import out
 from failure import Fail
-from options import BOOL, INT, TEXT
+from options import BOOL, INT
 
 # Said to the agent without more.
 PLAIN = (

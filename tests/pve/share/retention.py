@@ -1,8 +1,6 @@
 """How many backups of a guest a storage keeps, and which of them go."""
 
-from worker import say
 
-import units
 from failure import Fail
 
 

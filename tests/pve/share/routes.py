@@ -5,7 +5,6 @@ import os
 import config as configuration
 import inventory
 import registry
-import spool
 
 VERSION = "8.4.1"
 REPOID = "2a5fa54a8503f96d"

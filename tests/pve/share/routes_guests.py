@@ -6,7 +6,6 @@ import guests
 import inventory
 import options
 import pvesh
-import qm
 import qm_agent
 import qm_snapshots
 import qm_settings

@@ -6,7 +6,6 @@ import time
 
 import tasks
 import upid
-from failure import Fail
 
 
 def entry(found, with_saved):

@@ -1,6 +1,5 @@
 """A storage that is a thin pool of LVM: each disk, and each of its snapshots, is a thin volume."""
 
-import os
 import re
 import subprocess
 

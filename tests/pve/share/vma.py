@@ -6,7 +6,7 @@ import os
 import struct
 import time
 
-from blocks import BLOCK, CLUSTER
+from blocks import BLOCK
 
 HEADER = 12288
 EXTENT = 512

@@ -2,8 +2,6 @@
 
 import os
 import random
-import signal
-import sys
 import time
 
 import command
