@@ -26,7 +26,7 @@ def outside(arguments):
     os.set_inheritable(door.fileno(), True)
     with open(f"{arguments[0]}/port", "w", encoding="ascii") as file:
         file.write(str(door.getsockname()[1]))
-    command = ["unshare", "--mount", "--pid", "--uts", "--ipc", "--net", "--fork", "--kill-child", "--"]
+    command = ["unshare", "--mount", "--pid", "--uts", "--net", "--fork", "--kill-child", "--"]
     command += ["/usr/bin/python3", "-IS", os.path.abspath(__file__), "inside", str(door.fileno()), *arguments]
     os.execvp(command[0], command)
 
@@ -74,6 +74,10 @@ def furnish(new, disk, run):
     for name, kind, more in (("proc", "proc", []), ("sys", "sysfs", []), ("dev", "devtmpfs", []), ("run", "tmpfs", ["-o", "mode=755"])):
         os.makedirs(f"{new}/{name}", exist_ok=True)
         call("mount", "-t", kind, *more, kind, f"{new}/{name}")
+    if os.path.isdir("/run/udev"):
+        # LVM waits until that has seen to its devices.
+        os.makedirs(f"{new}/run/udev")
+        call("mount", "--bind", "/run/udev", f"{new}/run/udev")
     call("mount", "-t", "devpts", "-o", "newinstance,ptmxmode=0666,mode=620,gid=5", "devpts", f"{new}/dev/pts")
     call("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", f"{new}/dev/shm")
     file_system(f"{run}/backups", BACKUPS, f"{new}/mnt/pve/bkp")

@@ -1,6 +1,7 @@
 """Faults and delays that were asked for from outside: a file for each, with its words."""
 
 import os
+import signal
 import time
 
 import spool
@@ -30,6 +31,17 @@ def once(name):
 def pause(name):
     """Waits as long as that one says."""
     time.sleep(number(name, 0))
+
+
+def die_at(name, percent):
+    """Kills this task, and who started it, as a crash of the node would end both."""
+    at = number(name)
+    if at is not None and percent >= at:
+        once(name)
+        with open(f"/proc/{os.getpgrp()}/stat", encoding="utf-8") as file:
+            starter = int(file.read().rpartition(")")[2].split()[1])
+        os.kill(starter, signal.SIGKILL)
+        os.killpg(0, signal.SIGKILL)
 
 
 def silence():

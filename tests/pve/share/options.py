@@ -12,7 +12,8 @@ TEXT = "string"
 
 def refused(name, why, usage, code=2):
     """A parameter that does not hold."""
-    return Fail(f"400 Parameter verification failed.\n{name}: {why}\n\n{usage}".replace("\n\n", "\n"), code)
+    gap = "\n" if usage.startswith("qm ") else ""
+    return Fail(f"400 Parameter verification failed.\n{name}: {why}\n{gap}{usage}", code)
 
 
 def value_of(name, kind, text, usage):

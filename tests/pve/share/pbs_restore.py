@@ -17,6 +17,7 @@ class Fragments:
         self.broken = broken
 
     def line(self, *parts):
+        faults.silence()
         if self.broken:
             for part in parts:
                 os.write(2, part.encode())
@@ -61,9 +62,11 @@ def restore(arguments):
             say.line("progress ", str(percent), "% (read ", str(done), " bytes, zeroes = ", str(zero * 100 // done), "% (", str(zero),
                      " bytes), duration ", str(int(time.monotonic() - begun)), " sec)")
             time.sleep(pace)
+            faults.die_at("restore-dies", percent)
             if breaks is not None and percent >= breaks:
                 raise Fail(f"restore failed: reading file \"{store.chunk_path(digest)}\" failed: Input/output error (os error 5)")
     os.fsync(file)
+    faults.pause("flush-takes")
     spent = max(time.monotonic() - begun, 0.01)
     say.broken = False
     say.line(f"restore image complete (bytes={size}, duration={spent:.2f}s, speed={size / (1 << 20) / spent:.2f}MB/s)")

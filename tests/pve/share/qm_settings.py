@@ -61,7 +61,8 @@ def attach(config, slot, value, say):
         owner = storage.named(made.group(1))
         if "images" not in owner.content():
             raise Fail(f"storage '{owner.name}' does not support content-type 'images'")
-        size = int(float(made.group(2)) * (1 << 30))
+        # Those of firmware have a size of their own.
+        size = {"efidisk0": 528 << 10, "tpmstate0": 4 << 20}.get(slot, int(float(made.group(2)) * (1 << 30)))
         volume = owner.allocate(config.number, size, "disk", say)
         settings["size"] = units.disk(size)
         volid = f"{owner.name}:{volume}"

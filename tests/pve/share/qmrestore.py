@@ -74,8 +74,20 @@ class Restore:
             self.failed()
             raise failure
         say("rescan volumes...")
+        self.rescan()
         if "pool" in self.found:
             registry.add_to_pool(self.number, self.found["pool"])
+
+    def rescan(self):
+        """What volumes came to that could not be made of the size that was asked for."""
+        for slot, volid, settings in self.config.disks():
+            owner, volume = storage.split(volid)
+            size = units.disk(owner.size(volume))
+            if size != settings.get("size"):
+                say(f"VM {self.number} ({slot}): size of disk '{volid}' updated from {settings.get('size')} to {size}")
+                settings["size"] = size
+                self.config.values[slot] = configuration.join_disk(volid, settings)
+                self.config.write()
 
     def failed(self):
         """What was made goes; the configuration that stands for the guest stays."""
@@ -245,8 +257,6 @@ class Restore:
                 self.config.values[key] = re.sub(r"=([0-9A-Fa-f:]{17})", f"={qm_settings.card()}", self.config.values[key])
             with open("/proc/sys/kernel/random/uuid", encoding="ascii") as file:
                 self.config.values["smbios1"] = f"uuid={file.read().strip()}"
-        if faults.words("flush-takes") is not None:
-            faults.pause("flush-takes")
         self.made = []
         self.config.write()
 

@@ -2,6 +2,8 @@
 
 import time
 
+import faults
+
 NAMES = ["B", "KiB", "MiB", "GiB", "TiB"]
 
 
@@ -13,7 +15,12 @@ def size(count, digits=1):
         at += 1
     if at == 0 and digits == 1:
         return f"{int(value)} B"
-    return f"{value:.{digits}f} {NAMES[at]}"
+    return point(f"{value:.{digits}f} {NAMES[at]}")
+
+
+def point(text):
+    """With a comma where that is asked for."""
+    return text.replace(".", ",") if faults.words("comma") is not None else text
 
 
 def transferred(count):
@@ -24,9 +31,9 @@ def transferred(count):
 def archive(count):
     """`258MB`, `8.97GB`: divided by 1024, and cut below one GB."""
     if count >= 1 << 40:
-        return f"{count / (1 << 40):.2f}TB"
+        return point(f"{count / (1 << 40):.2f}TB")
     if count >= 1 << 30:
-        return f"{count / (1 << 30):.2f}GB"
+        return point(f"{count / (1 << 30):.2f}GB")
     if count >= 1 << 20:
         return f"{count >> 20}MB"
     return f"{count >> 10}KB"

@@ -6,7 +6,7 @@ import os
 import struct
 import time
 
-from blocks import BLOCK
+from blocks import BLOCK, CLUSTER
 
 HEADER = 12288
 EXTENT = 512
@@ -147,21 +147,24 @@ class Reader:
 class Counts:
     """What an archive came to, as it was read."""
 
-    def __init__(self, total):
-        self.total, self.read, self.sparse, self.zero_blocks = total, 0, 0, 0
-        self.shown = 0
+    def __init__(self, sizes):
+        # Whole clusters are counted, not the bytes of the disks.
+        self.total = sum(-(-size // CLUSTER) * CLUSTER for size in sizes)
+        # With more than one disk the last percent comes a cluster early.
+        self.early = CLUSTER if len(sizes) > 1 else 0
+        self.read = self.sparse = self.zero_blocks = self.shown = 0
 
-    def add(self, size, mask):
+    def add(self, mask):
         missing = 16 - mask.bit_count()
-        self.read = min(self.total, self.read + size)
+        self.read += CLUSTER
         if mask == 0:
-            self.sparse += size
+            self.sparse += CLUSTER
         else:
             self.zero_blocks += missing * BLOCK
 
     def lines(self, begun):
         """The progress that is due: a line for each whole percent."""
-        percent = self.read * 100 // self.total if self.total else 100
+        percent = min(100, (self.read + self.early) * 100 // self.total) if self.total else 100
         while self.shown < percent:
             self.shown += 1
             yield f"progress {self.shown}% (read {self.read} bytes, duration {int(time.monotonic() - begun)} sec)"

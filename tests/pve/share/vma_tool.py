@@ -20,6 +20,7 @@ vma verify <filename> [-v]"""
 
 
 def say(text):
+    faults.silence()
     os.write(1, f"{text}\n".encode())
 
 
@@ -84,13 +85,12 @@ def extract(name, folder, fifo, verbose):
             os.ftruncate(files[number], size)
     read(reader, files, verbose)
     for file in files.values():
-        os.fsync(file)
         os.close(file)
 
 
 def read(reader, files, verbose):
     """Goes through it all; writes what has a file."""
-    counts = vma.Counts(sum(size for _, size in reader.disks.values()))
+    counts = vma.Counts([size for _, size in reader.disks.values()])
     begun = time.monotonic()
     pause = faults.number("restore-pace", 0) / 100
     breaks = faults.number("restore-breaks")
@@ -103,10 +103,12 @@ def read(reader, files, verbose):
                     os.pwrite(files[number], vma.unpack(mask, stored, size), at)
                 except OSError as error:
                     die(f"restore failed - blk_pwrite to  failed ({-error.errno})")
-            counts.add(size, mask)
+            counts.add(mask)
             for line in counts.lines(begun) if verbose else ():
                 say(line)
                 time.sleep(pause)
+                if files:
+                    faults.die_at("restore-dies", counts.shown)
                 if breaks is not None and counts.shown >= breaks:
                     raise vma.Broken("short vma extent (1065472 < 3801600)")
     except vma.Broken as broken:
@@ -114,6 +116,10 @@ def read(reader, files, verbose):
     missing = counts.total - counts.read
     if missing:
         die(f"restore failed - {'drive ' + next(iter(reader.disks.values()))[0]} is missing {missing} bytes")
+    for file in files.values():
+        os.fsync(file)
+    if files:
+        faults.pause("flush-takes")
     if verbose:
         for line in counts.end():
             say(line)

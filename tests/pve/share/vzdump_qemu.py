@@ -266,6 +266,7 @@ class Progress:
         self.percent = -1
         self.limit = single.job.bwlimit * 1024
         self.fails_at = faults.number("backup-fails")
+        self.dies = faults.words("backup-dies") is not None
         self.pace = faults.number("backup-pace", 0)
 
     def add(self, size, stored, is_zero):
@@ -275,6 +276,8 @@ class Progress:
             self.zero += size
         if self.limit or self.pace:
             self.slow_down()
+        if self.dies:
+            faults.die_at("backup-dies", self.read * 100 // self.total)
         if self.fails_at is not None and self.read * 100 >= self.fails_at * self.total:
             raise Fail("vma_queue_write: write error - Input/output error")
         now = time.monotonic()

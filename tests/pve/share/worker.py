@@ -59,6 +59,9 @@ def child(work, output, verdict, ready):
     said = "OK"
     try:
         work()
+        notice = faults.words("warning")
+        if notice is not None:
+            warn(" ".join(notice))
         if warnings:
             said = f"WARNINGS {warnings}"
     except Fail as failure:
