@@ -94,7 +94,7 @@ fn ann_works_as_root() {
         world.run(&arguments).assert_good();
         let recording = events::Recording::read(&world.path(&format!("{host}.jsonl")));
         assert_eq!(recording.ends(), ["ok"], "{host}");
-        assert_eq!(processes::of_session(&recording.session()), [""; 0]);
+        assert_eq!(processes::left_of(&recording.session()), [""; 0]);
         house.assert_empty();
     }
     // A stop reaches what root runs.

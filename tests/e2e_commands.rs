@@ -88,7 +88,7 @@ fn three_file_methods_are_verified_three_times_and_reported_again_byte_for_byte(
         }
     }
     world.assert_empty();
-    let left = processes::of_session(&recording.session());
+    let left = processes::left_of(&recording.session());
     assert!(left.is_empty(), "{left:?}");
 }
 

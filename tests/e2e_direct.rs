@@ -77,7 +77,7 @@ fn a_tree_goes_there_and_back() {
             .all(|sample| sample["name"] != "through"),
         "nobody counted"
     );
-    assert_eq!(processes::of_session(&recording.session()), [""; 0]);
+    assert_eq!(processes::left_of(&recording.session()), [""; 0]);
     pair.world.assert_empty();
     // The commands are shown before.
     all.push("--dry-run");
@@ -241,7 +241,7 @@ fn what_a_killed_program_left_running_is_ended_by_recover() {
         let said = pair.world.run(&["recover", "--host", host, "--remove"]);
         said.assert_good();
     }
-    assert_eq!(processes::of_session(&session), [""; 0]);
+    assert_eq!(processes::left_of(&session), [""; 0]);
     pair.world.assert_empty();
 }
 

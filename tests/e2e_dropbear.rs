@@ -194,8 +194,8 @@ async fn commands_and_steps_run_through_it() {
         assert_eq!(exit, Exit::Code(number));
     }
 
-    let state = "/home/ann/cb-dropbear";
-    let supervisor = Supervisor::new(host, state.to_owned());
+    let state = format!("/home/ann/cb-dropbear-{}", std::process::id());
+    let supervisor = Supervisor::new(host, state);
     supervisor.prepare().await.unwrap();
     let go = server.house.path("home/ann/go");
     let command =

@@ -96,7 +96,7 @@ fn what_a_child_says_after_the_end_is_bounded_and_ended() {
     let world = bounded("(sleep 0.2; exec yes late) & echo early");
     let recording = events::Recording::read(&world.path("r.jsonl"));
     assert!(recording.out_of("hostile").starts_with(b"early\n"));
-    assert_eq!(processes::of_session(&recording.session()), [""; 0]);
+    assert_eq!(processes::left_of(&recording.session()), [""; 0]);
 }
 
 #[test]

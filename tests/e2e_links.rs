@@ -44,7 +44,7 @@ struct Counting {
 impl Counting {
     async fn on(host: SharedHost) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let state = dir.path().join("cb-links");
+        let state = dir.path().join(format!("cb-links-{}", std::process::id()));
         let supervisor = Supervisor::new(host, state.display().to_string());
         supervisor.prepare().await.unwrap();
         let command = format!(

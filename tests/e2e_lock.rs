@@ -151,7 +151,7 @@ fn the_lock_of_a_killed_session_is_named_and_given_back() {
         .to_owned();
     shared.world.run(&["recover", "--remove"]).assert_good();
     assert!(!Path::new(&lock).exists());
-    assert_eq!(processes::of_session(&session), [""; 0]);
+    assert_eq!(processes::left_of(&session), [""; 0]);
     shared.world.assert_empty();
     shared.other("later.jsonl").0.assert_good();
 }

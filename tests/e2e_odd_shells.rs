@@ -137,7 +137,7 @@ fn whatever_the_login_shell_is() {
         // In sbin, and read in the C locale.
         assert!(facts[host]["tools"]["losetup"].is_string(), "{host}");
     }
-    assert_eq!(processes::of_session(&recording.session()), [""; 0]);
+    assert_eq!(processes::left_of(&recording.session()), [""; 0]);
     house.assert_empty();
 }
 

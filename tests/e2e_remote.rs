@@ -52,7 +52,7 @@ fn methods_run_on_a_host_and_nothing_is_left_there() {
             .out,
         run.out
     );
-    assert_eq!(processes::of_session(&recording.session()), [""; 0]);
+    assert_eq!(processes::left_of(&recording.session()), [""; 0]);
     lab.world.assert_empty();
 }
 

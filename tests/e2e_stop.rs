@@ -44,7 +44,7 @@ fn stop_in(world: &World, method: &str, step: &str, signal: Signal) -> (Ended, G
         going.heard.of("act").any(|act| act["act"] == "stop"),
         "{step}"
     );
-    let left = processes::of_session(&going.session());
+    let left = processes::left_of(&going.session());
     assert!(left.is_empty(), "{step}: {left:?}");
     world.assert_empty();
     (ended, going)
@@ -201,6 +201,6 @@ fn impatient_signals_change_nothing() {
         3,
         "it had its time"
     );
-    assert_eq!(processes::of_session(&session), [""; 0]);
+    assert_eq!(processes::left_of(&session), [""; 0]);
     world.assert_empty();
 }

@@ -240,7 +240,7 @@ fn a_reader_of_events_that_goes_away_stops_nothing() {
     assert_eq!(ended.code, 0, "{}", ended.err);
     let recording = events::Recording::read(&world.path("r.jsonl"));
     assert_eq!(recording.exit(), Some(0));
-    assert_eq!(processes::of_session(&recording.session()), [""; 0]);
+    assert_eq!(processes::left_of(&recording.session()), [""; 0]);
     world.assert_empty();
 }
 

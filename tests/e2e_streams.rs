@@ -129,7 +129,7 @@ fn a_tree_goes_from_any_host_to_any_other_and_back() {
             sums.len() == 2 && sums.iter().all(|sum| sum.len() == 64),
             "{sums:?}"
         );
-        assert_eq!(processes::of_session(&recording.session()), [""; 0]);
+        assert_eq!(processes::left_of(&recording.session()), [""; 0]);
         pair.world.assert_empty();
         let record = format!("{source}-{target}-files-stream.jsonl");
         pair.world
@@ -264,7 +264,7 @@ fn a_stop_reaches_both_sides() {
         assert_eq!(ended.code, 130, "{}", ended.err);
         assert_eq!(going.heard.end_of("send")["end"], "stopped");
         assert!(!ended.err.contains("still there"), "{}", ended.err);
-        assert_eq!(processes::of_session(&going.session()), [""; 0]);
+        assert_eq!(processes::left_of(&going.session()), [""; 0]);
         pair.world.assert_empty();
     }
 }
@@ -382,6 +382,6 @@ fn many_sides_are_on_one_host() {
     let ended = going.wait();
     assert_eq!(ended.code, 130, "{}", ended.err);
     assert!(!ended.err.contains("still there"), "{}", ended.err);
-    assert_eq!(processes::of_session(&going.session()), [""; 0]);
+    assert_eq!(processes::left_of(&going.session()), [""; 0]);
     pair.world.assert_empty();
 }

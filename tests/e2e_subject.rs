@@ -197,7 +197,7 @@ fn a_stopped_run_leaves_the_subject_untouched() {
         let ended = going.wait();
         assert_eq!(ended.code, 130, "{}", ended.err);
         assert_eq!(tree::look(&root), before, "{at}");
-        let left = processes::of_session(&going.session());
+        let left = processes::left_of(&going.session());
         assert!(left.is_empty(), "{left:?}");
         world.run(&["recover", &record, "--remove"]).assert_good();
     }

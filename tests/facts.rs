@@ -169,7 +169,9 @@ async fn the_overhead_is_measured_and_may_be_measured_again() {
     for shell in shells() {
         let dir = tempfile::tempdir().unwrap();
         let path = shell.path.clone();
-        let state = dir.path().join("cb-overhead");
+        let state = dir
+            .path()
+            .join(format!("cb-overhead-{}", std::process::id()));
         let supervisor =
             Supervisor::with_shell(ShellHost::new(shell), state.display().to_string(), &path);
         supervisor.prepare().await.unwrap();

@@ -24,7 +24,9 @@ impl Bench {
         let sshd = Sshd::start()?;
         let dir = tempfile::tempdir().unwrap();
         let host: SharedHost = sshd.host().await;
-        let state = dir.path().join("it's $(here)/cb-over-ssh");
+        // Its processes are known by its name: another of these tests may run beside it.
+        let state = format!("it's $(here)/cb-over-ssh-{}", std::process::id());
+        let state = dir.path().join(state);
         let supervisor = Supervisor::new(host, state.display().to_string());
         supervisor.prepare().await.unwrap();
         Some(Self {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{Instant as Tick, MissedTickBehavior, interval, sleep_until};
+use tokio::time::{Instant as Tick, MissedTickBehavior, interval, sleep_until, timeout};
 
 use crate::event::{Level, Nanos, ProgressKind, StepId, What, count};
 use crate::host::HostError;
@@ -274,12 +274,28 @@ impl<'a> Pump<'a> {
                 _ = look.tick() => self.progress(&mut clamp, started),
             }
         }
+        if self.trouble.is_none() && !stopped {
+            // What was carried may be told after both sides have told their ends.
+            let _ = timeout(GRACE, self.all_carried()).await;
+        }
         self.progress(&mut clamp, started);
         let well = self.trouble.is_none() && !stopped;
         if let Some(last) = clamp.end(well) {
             self.wanted.teller.tell(What::Progress(last));
         }
         self.let_go();
+    }
+
+    /// Until every link has told how its bytes ended.
+    async fn all_carried(&mut self) {
+        let missing = |pump: &Self| pump.between.iter().any(|link| link.carried.is_none());
+        while self.trouble.is_none() && missing(self) {
+            match self.news.join_next().await {
+                Some(Ok(news)) => self.take(news),
+                Some(Err(_)) => {}
+                None => break,
+            }
+        }
     }
 
     fn progress(&self, clamp: &mut Clamp, started: Instant) {

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::going::{Going, wait_until};
-use crate::processes::of_session;
+use crate::processes::{left_of, of_session};
 use crate::world::{World, entries};
 
 /// How many sessions go on at once: most of their time they wait.
@@ -100,7 +100,7 @@ fn killed(method: &str, at: usize) {
     });
     let left = there(&world, &session);
     assert!(left.is_empty(), "{moment}: left {left:?}\n{said}");
-    assert_eq!(of_session(&session), [""; 0], "{moment}\n{said}");
+    assert_eq!(left_of(&session), [""; 0], "{moment}\n{said}");
     assert_eq!(entries(&world.sandbox()), [""; 0], "{moment}\n{said}");
     assert_eq!(entries(&world.state()), [""; 0], "{moment}\n{said}");
     for again in [&[recover, &["--remove"]].concat(), recover] {

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "several test programs use it, each in part")]
 
 use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// Living processes that carry a session's token in their environment or arguments, a line each.
 pub fn of_session(session: &str) -> Vec<String> {
@@ -28,6 +30,19 @@ pub fn of_session(session: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// The same of a session that is over, once what ends by itself has ended: after each command its
+/// supervisor looks whether a daemon is left, and ends within 2 s of its folder's end.
+pub fn left_of(session: &str) -> Vec<String> {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        let left = of_session(session);
+        if left.is_empty() || Instant::now() > until {
+            return left;
+        }
+        sleep(Duration::from_millis(50));
+    }
 }
 
 /// Most memory that a process ever had, in bytes.
