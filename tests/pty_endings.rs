@@ -46,7 +46,7 @@ fn is_over(home: &Path) {
 
 #[test]
 fn a_signal() {
-    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT] {
         let home = home();
         let mut screen = Screen::start(home.path(), &[], &[], (80, 24));
         run(&mut screen);
@@ -68,7 +68,7 @@ fn a_signal_where_nothing_runs() {
         (&["replay", file], "replay · files.jsonl"),
     ];
     for (args, shows) in cases {
-        for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+        for signal in [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT] {
             let home = home();
             let mut screen = Screen::start(home.path(), args, &[], (120, 40));
             screen.wait(shows);
@@ -159,5 +159,21 @@ fn a_theme_that_does_not_exist() {
         said.contains("there is no theme \"nrod\"; there are: catppuccin-latte"),
         "{said}"
     );
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+}
+
+#[test]
+fn a_terminal_that_cannot_draw_is_told_what_works() {
+    let home = home();
+    let mut screen = Screen::start(home.path(), &[], &[("TERM", "dumb")], (80, 24));
+    assert_eq!(screen.end().exit_code(), 2);
+    let said = screen.raw();
+    for words in [
+        "TERM is \"dumb\"",
+        "xterm-256color",
+        "`comeback run` works without one",
+    ] {
+        assert!(said.contains(words), "{words:?}: {said}");
+    }
     assert!(!said.contains('\u{1b}'), "{said:?}");
 }

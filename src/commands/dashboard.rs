@@ -101,11 +101,7 @@ pub(super) fn exit(ended: Ended, done: i32) -> i32 {
 
 /// The terminal, or a sentence that says what works without one.
 pub(super) fn terminal(context: &Context, hint: &str) -> Result<Terminal, CommandError> {
-    if !tui::available() {
-        return Err(CommandError::Terminal(format!(
-            "the dashboard needs a terminal; {hint}"
-        )));
-    }
+    tui::available().map_err(|why| CommandError::Terminal(format!("{why}; {hint}")))?;
     Ok(Terminal::open(has_color(context))?)
 }
 

@@ -64,7 +64,9 @@ impl From<ExamineError> for CommandError {
 impl From<TuiError> for CommandError {
     fn from(why: TuiError) -> Self {
         match why {
-            TuiError::NoTerminal | TuiError::Terminal(_) => Self::Terminal(why.to_string()),
+            TuiError::NoTerminal | TuiError::Dumb | TuiError::Terminal(_) => {
+                Self::Terminal(why.to_string())
+            }
             TuiError::Panicked | TuiError::Deserted => Self::Broken(why.to_string()),
         }
     }

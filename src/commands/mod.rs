@@ -139,6 +139,7 @@ async fn interruptible<T>(
             SignalKind::interrupt(),
             SignalKind::terminate(),
             SignalKind::hangup(),
+            SignalKind::quit(),
         ];
         let mut signals: Vec<_> = kinds
             .into_iter()

@@ -173,10 +173,11 @@ fn allowed(context: &Context, args: &RunArgs, prepared: &Prepared) -> Result<(),
 
 // The first signal stops the run and undoes what may be undone; that takes as long as it takes.
 async fn stop_on_signal(control: Control, live: Arc<Live>) {
-    let (Ok(mut int), Ok(mut term), Ok(mut hup)) = (
+    let (Ok(mut int), Ok(mut term), Ok(mut hup), Ok(mut quit)) = (
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),
         signal(SignalKind::hangup()),
+        signal(SignalKind::quit()),
     ) else {
         return;
     };
@@ -185,6 +186,7 @@ async fn stop_on_signal(control: Control, live: Arc<Live>) {
             _ = int.recv() => "SIGINT",
             _ = term.recv() => "SIGTERM",
             _ = hup.recv() => "SIGHUP",
+            _ = quit.recv() => "SIGQUIT",
         };
         if !control.is_stopped() {
             live.tell(What::Act(Act {

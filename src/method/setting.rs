@@ -37,6 +37,8 @@ pub enum Kind {
     Text,
     /// A number.
     Number,
+    /// How many of something: a whole number from 1 on.
+    Count,
     /// A size: `512MiB`.
     Bytes,
     /// A duration: `2s`, `5min`.
@@ -76,6 +78,12 @@ impl Kind {
             Self::Text if text.contains('\0') => Err("expected text without NUL bytes".to_owned()),
             Self::Text => Ok(SettingValue::Text(text.to_owned())),
             Self::Number => number(text).map(SettingValue::Number),
+            Self::Count => text
+                .parse::<u32>()
+                .ok()
+                .filter(|count| *count > 0)
+                .map(|count| SettingValue::Number(f64::from(count)))
+                .ok_or_else(|| format!("expected a whole number from 1 on, not {text:?}")),
             Self::Bytes => text
                 .parse::<bytesize::ByteSize>()
                 .map(|size| SettingValue::Bytes(size.as_u64()))
@@ -107,6 +115,7 @@ impl fmt::Display for Kind {
         match self {
             Self::Text => f.write_str("text"),
             Self::Number => f.write_str("number"),
+            Self::Count => f.write_str("whole number from 1 on"),
             Self::Bytes => f.write_str("bytes"),
             Self::Duration => f.write_str("duration"),
             Self::Flag => f.write_str("true or false"),
@@ -183,13 +192,14 @@ impl TryFrom<Declared> for Setting {
             (Some(kind), _) => match kind.as_str() {
                 "text" => Kind::Text,
                 "number" => Kind::Number,
+                "count" => Kind::Count,
                 "bytes" => Kind::Bytes,
                 "duration" => Kind::Duration,
                 "flag" => Kind::Flag,
                 "list" => Kind::List,
                 other => {
                     return Err(format!(
-                        "unknown kind {other:?}; expected text, number, bytes, duration, flag or list"
+                        "unknown kind {other:?}; expected text, number, count, bytes, duration, flag or list"
                     ));
                 }
             },
@@ -249,6 +259,7 @@ mod tests {
             (Kind::Bytes, "1000001B"),
             (Kind::Duration, "2s"),
             (Kind::Number, "2.5"),
+            (Kind::Count, "256"),
             (Kind::Flag, "true"),
             (Kind::List, "1,10,100"),
             (Kind::List, ""),
@@ -268,5 +279,9 @@ mod tests {
                 .contains("one of a")
         );
         assert!(Kind::Number.parse("inf").is_err());
+        for wrong in ["0", "-1", "1.5", "many", "", "5000000000"] {
+            let why = Kind::Count.parse(wrong).unwrap_err();
+            assert!(why.contains("whole number from 1 on"), "{wrong}: {why}");
+        }
     }
 }

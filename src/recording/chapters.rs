@@ -53,11 +53,11 @@ pub(super) fn chapters(session: &Session) -> Vec<Chapter> {
     for (place, run) in session.runs.iter().enumerate() {
         of_run(session, place, run, &mut steps, &mut all);
     }
-    if let Some(end) = &session.end {
+    if let Some(ending) = session.ending() {
         all.push(Chapter {
             at: session.now,
             kind: ChapterKind::End,
-            text: end.reason.clone(),
+            text: ending.text,
             run: None,
         });
     }

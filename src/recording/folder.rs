@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::summary::{Lock, Summary, glance};
 use super::{ReadError, Reader};
+use crate::event::{What, parse_line};
 
 /// A file that has no end and changed within this time may be one that a session writes.
 const FRESH: Duration = Duration::from_mins(1);
@@ -152,13 +153,25 @@ fn has_end(mut file: &File) -> io::Result<bool> {
     let mut tail = Vec::new();
     file.take(TAIL).read_to_end(&mut tail)?;
     let mut lines = tail.split(|byte| *byte == b'\n');
-    Ok(lines.any(|line| glance(line).is_some_and(|(_, name)| name == "end")))
+    Ok(lines.any(is_end))
+}
+
+/// Whether a line tells the end. One that another program wrote is read, however its JSON is laid
+/// out.
+fn is_end(line: &[u8]) -> bool {
+    match glance(line) {
+        Some((_, name)) => name == "end",
+        None => std::str::from_utf8(line)
+            .ok()
+            .and_then(|text| parse_line(text).ok())
+            .is_some_and(|event| matches!(event.what, What::End(_))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{End, What};
+    use crate::event::End;
     use crate::recording::Writer;
     use crate::session::story::Story;
 
@@ -212,6 +225,12 @@ mod tests {
         assert!(outside.join("b.jsonl").exists());
 
         drop(writer);
+        // A program that another test starts holds it, too, until it is another program.
+        let file = File::open(inside.join("a.jsonl")).unwrap();
+        while Lock::of(&file) == Lock::Held {
+            std::thread::yield_now();
+        }
+        drop(file);
         delete(&inside.join("a.jsonl")).unwrap();
         assert!(!inside.join("a.jsonl").exists());
     }
@@ -233,6 +252,25 @@ mod tests {
         assert!(delete(folder.path(), &path).is_err(), "of tomorrow");
         file.set_modified(now - 2 * FRESH).unwrap();
         delete(folder.path(), &path).unwrap();
+    }
+
+    #[test]
+    fn an_end_is_seen_however_its_json_is_laid_out() {
+        let lines = [
+            r#"{"seq":9,"t":5,"ev":"end","exit":0,"reason":"done"}"#,
+            r#"{"seq": 9, "t": 5, "ev": "end", "exit": 0, "reason": "done"}"#,
+            r#" { "ev" :"end", "t":5,"reason":"done","exit":0, "seq":9 } "#,
+        ];
+        for line in lines {
+            assert!(is_end(line.as_bytes()), "{line}");
+        }
+        for line in [
+            r#"{"seq": 9, "t": 5, "ev": "act", "act": "marker", "text": "end"}"#,
+            r#"eq":9,"t":5,"ev":"end","exit":0}"#,
+            "",
+        ] {
+            assert!(!is_end(line.as_bytes()), "{line}");
+        }
     }
 
     #[test]

@@ -100,14 +100,15 @@ impl Player {
         if self.trouble.is_some() {
             return Change::Nothing;
         }
+        self.rests(now);
         self.begin_anew(now);
-        match self.turn(now) {
-            Ok(change) => change,
-            Err(why) => {
-                self.trouble = Some(why);
-                Change::Nothing
-            }
-        }
+        let change = self.turn(now).unwrap_or_else(|why| {
+            self.trouble = Some(why);
+            Change::Nothing
+        });
+        // The last events may have come just now.
+        self.rests(now);
+        change
     }
 
     fn turn(&mut self, now: Duration) -> Result<Change, String> {
@@ -133,9 +134,12 @@ impl Player {
         Ok(Change::More(events))
     }
 
-    fn begin_anew(&mut self, now: Duration) {
+    fn rests(&mut self, now: Duration) {
         let is_at_end = self.is_over() && !self.paused;
         self.over = is_at_end.then(|| self.over.unwrap_or(now));
+    }
+
+    fn begin_anew(&mut self, now: Duration) {
         if self.looping
             && let Some(over) = self.over
             && now.saturating_sub(over) >= REST
@@ -257,6 +261,7 @@ impl Player {
     pub fn pause(&mut self, now: Duration) {
         self.hold(now);
         self.paused = true;
+        self.over = None;
     }
 
     /// Goes on.
@@ -265,9 +270,15 @@ impl Player {
         self.paused = false;
     }
 
-    /// Goes to a position.
+    /// Goes to a position. While the recording is still read, one that is not reached yet comes
+    /// nearer as more is known.
     pub fn seek(&mut self, now: Duration, to: Nanos) {
-        self.at = to.min(self.reel.length());
+        let goes_on = matches!(self.reel.reading(), Reading::GoesOn(_));
+        self.at = if goes_on {
+            to
+        } else {
+            to.min(self.reel.length())
+        };
         self.since = now;
         self.over = None;
     }

@@ -15,7 +15,7 @@ use super::{ReadError, Reader};
 use crate::event::{
     BindingId, Bytes, End, Event, Labels, Nanos, Origin, RunId, Subject, What, is_later,
 };
-use crate::session::RunStage;
+use crate::session::{Ending, RunStage, ToldOfRuns};
 
 /// A recording in short.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -180,9 +180,20 @@ impl Summary {
             (None, _) if self.in_use => Outcome::GoingOn,
             (None, _) => Outcome::Cut,
             (Some(end), _) if end.exit == 130 => Outcome::Stopped,
-            (Some(end), _) if end.exit == 0 => Outcome::Done,
+            (Some(end), _) if self.ending(end).is_good => Outcome::Done,
             (Some(_), _) => Outcome::Failed,
         }
+    }
+
+    fn ending(&self, end: &End) -> Ending {
+        let count = |is: fn(&&RunSummary) -> bool| self.runs.iter().filter(is).count();
+        let told = ToldOfRuns {
+            disproved: count(|run| run.is_good() && run.disproved > 0),
+            bad: count(|run| matches!(run.stage, RunStage::Ended(..)) && !run.is_good()),
+            // Which methods make a proof is not read here.
+            unproved: 0,
+        };
+        Ending::of(end, told)
     }
 
     /// What it came to, in words.
@@ -196,7 +207,7 @@ impl Summary {
             (Outcome::Published, ..) => "figures of a publication".to_owned(),
             (Outcome::GoingOn, ..) => format!("going on: {of}"),
             (_, Some(why), _) => format!("{of}; {why}"),
-            (_, _, Some(end)) => end.reason.clone(),
+            (_, _, Some(end)) => self.ending(end).text,
             (_, _, None) => format!("cut: {of}"),
         }
     }

@@ -127,19 +127,29 @@ fn several(rows: &[Row]) -> HashSet<String> {
 
 fn machines(rows: &[Row]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
-    // Within a session one name is one machine.
+    // Within a session one name is one machine; between sessions what a machine says of itself.
     let mut known: HashMap<(&str, &str), usize> = HashMap::new();
+    // Two of one machine have its name or their own in common: no others are looked at.
+    let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, row) in rows.iter().enumerate() {
-        let key = (row.session.as_str(), row.machine_of(&row.host));
-        let is_mine = |machine: &Vec<usize>| {
-            let first = machine.first().and_then(|first| rows.get(*first));
+        let (name, host) = (row.machine_of(&row.host), row.host.as_str());
+        let key = (row.session.as_str(), name);
+        let is_mine = |machine: &usize| {
+            let first = all.get(*machine).and_then(|all| rows.get(*all.first()?));
             first.is_some_and(|first| first.same_machine(row))
         };
-        let place = known.get(&key).copied();
-        let place = place.or_else(|| all.iter().position(is_mine));
+        let place = known.get(&key).copied().or_else(|| {
+            let alike = [name, host].into_iter().filter_map(|name| named.get(name));
+            alike.flatten().copied().filter(is_mine).min()
+        });
         let place = place.unwrap_or_else(|| {
+            let place = all.len();
             all.push(Vec::new());
-            all.len() - 1
+            named.entry(name).or_default().push(place);
+            if host != name {
+                named.entry(host).or_default().push(place);
+            }
+            place
         });
         known.insert(key, place);
         if let Some(machine) = all.get_mut(place) {

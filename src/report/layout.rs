@@ -32,16 +32,29 @@ pub(super) fn cut(text: &str, width: usize) -> String {
     if cells(text) <= width {
         return text.to_owned();
     }
-    let mut kept = String::new();
-    let mut used = 1;
-    for c in text.chars() {
+    format!("{}…", head(text, width.saturating_sub(1)))
+}
+
+/// A name of at most so many cells; one that was longer has `…` in its middle: names of a family
+/// begin alike, and are told apart by their ends.
+pub(super) fn name(text: &str, width: usize) -> String {
+    let Some(room) = width.checked_sub(1).filter(|_| cells(text) > width) else {
+        return cut(text, width);
+    };
+    let backwards: String = text.chars().rev().collect();
+    let end: String = head(&backwards, room / 2).chars().rev().collect();
+    format!("{}…{end}", head(text, room - cells(&end)))
+}
+
+// As much of a text as so many cells have room for.
+fn head(text: &str, width: usize) -> &str {
+    let mut used = 0;
+    let end = text.char_indices().find(|(_, c)| {
         used += c.width().unwrap_or(0);
-        if used > width {
-            break;
-        }
-        kept.push(c);
-    }
-    kept + "…"
+        used > width
+    });
+    let end = end.map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or(text)
 }
 
 /// Text that is not broken between its words where a line has room for it.
@@ -120,6 +133,9 @@ mod tests {
         assert_eq!(fit("abcdef", 4, Side::Left), "abc…");
         assert_eq!(fit("\u{6f22}\u{5b57}\u{6f22}", 4, Side::Left), "\u{6f22}… ");
         assert_eq!(fit("caf\u{e9}", 4, Side::Left), "caf\u{e9}");
+        assert_eq!(name("send-to-a", 7), "sen…o-a");
+        assert_eq!(name("send-to-b", 9), "send-to-b");
+        assert_eq!(name("\u{6f22}\u{5b57}\u{6f22}", 5), "\u{6f22}…\u{6f22}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::event::Origin;
-use crate::session::{Row, Series};
+use crate::session::{Row, Series, labelled};
 
 use super::environment;
 use super::figures::Scale;
@@ -147,7 +147,7 @@ fn runs(out: &mut String, sheet: &Sheet) {
 fn titled(sheet: &Sheet, row: &Row) -> String {
     let mut name = sheet.compared.name(row);
     for (key, value) in &row.labels {
-        name = format!("{name}, {key} {value}");
+        name = format!("{name}, {}", labelled(key, value));
     }
     name
 }

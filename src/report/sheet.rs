@@ -82,12 +82,10 @@ fn head(session: &Session) -> Head {
             .collect(),
         notes: notes(session),
         left: left(session),
-        end: session.end.as_ref().filter(|end| end.exit != 0).map(|end| {
-            format!(
-                "it ended with exit code {}: {}",
-                end.exit,
-                clean(&end.reason)
-            )
+        end: session.end.as_ref().and_then(|end| {
+            let ending = session.ending().filter(|ending| !ending.is_good)?;
+            let (exit, text) = (end.exit, clean(&ending.text));
+            Some(format!("it ended with exit code {exit}: {text}"))
         }),
     }
 }
@@ -124,19 +122,26 @@ fn notes(session: &Session) -> Vec<String> {
 }
 
 fn left(session: &Session) -> Vec<String> {
-    let still_out = session.ledger.still_out();
-    still_out
-        .map(|left| {
-            let state = match &left.state {
-                LeftState::Intended => "may have been made".to_owned(),
-                LeftState::Found(found) => clean(found).into_owned(),
-                LeftState::Kept(why) => format!("kept: {}", clean(why)),
-                LeftState::Undone => "undone".to_owned(),
-            };
-            let (host, name) = (clean(&left.intended.host), clean(&left.intended.name));
-            format!("{host}: {name}, {state}")
-        })
-        .collect()
+    let still_out = session.ledger.still_out().map(|left| {
+        let state = match &left.state {
+            LeftState::Intended => "may have been made".to_owned(),
+            LeftState::Found(_) => "there".to_owned(),
+            LeftState::Kept(why) => format!("kept: {}", clean(why)),
+            LeftState::Undone => "undone".to_owned(),
+        };
+        let (host, name) = (clean(&left.intended.host), clean(&left.intended.name));
+        match &left.found {
+            Some(place) => format!("{host}: {name} at {}, {state}", clean(place)),
+            None => format!("{host}: {name}, {state}"),
+        }
+    });
+    let recovery = session.ledger.recovery().map(|command| {
+        let command = clean(&command).into_owned();
+        format!(
+            "`{command}` lists what is left and how it is undone; with --remove it takes it away"
+        )
+    });
+    still_out.chain(recovery).collect()
 }
 
 pub(super) fn cleaned(text: &str) -> String {

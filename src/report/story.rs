@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::event::count_with;
-use crate::session::{RunStage, RunView, Session, StepView, clean};
+use crate::session::{RunStage, RunView, Session, StepView, can_be, clean};
 
 use super::{Format, render};
 
@@ -64,7 +64,13 @@ fn step_of(text: &mut String, session: &Session, run_host: &str, step: &StepView
         .end
         .as_ref()
         .and_then(|end| end.seconds)
-        .map_or(String::new(), |seconds| format!("  {seconds:.3} s"));
+        .map_or(String::new(), |seconds| {
+            if can_be(seconds, "s") {
+                format!("  {seconds:.3} s")
+            } else {
+                format!("  {seconds:e} s, which cannot be")
+            }
+        });
     let name = clean(&planned.name);
     let _ = writeln!(
         text,

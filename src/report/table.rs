@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use crate::event::Origin;
-use crate::session::{Row, Series, TimeColumn};
+use crate::session::{Row, Series, TimeColumn, labelled};
 
 use super::environment;
 use super::figures::Scale;
 use super::headline::headline;
-use super::layout::{Side, apart, cells, cut, fit, hang, together, wrap};
+use super::layout::{Side, apart, cells, cut, fit, hang, name, together, wrap};
 use super::sheet::{Head, Sheet};
 use super::words;
 
-/// A figure's name is cut beyond this.
+/// Cells of figures' names, where a line has no more room than that.
 const MOST_NAME: usize = 24;
 /// Pairs that may not be compared are listed up to here.
 const MOST_PAIRS: usize = 20;
@@ -23,7 +23,7 @@ pub(super) fn render(sheet: &Sheet, width: usize) -> String {
         top(&mut out, head, width);
     }
     out.push_str(&hang("", &headline(&sheet.compared), width));
-    let columns = Columns::of(&sheet.compared.rows);
+    let columns = Columns::of(&sheet.compared.rows, width);
     for row in &sheet.compared.rows {
         out.push('\n');
         block(&mut out, sheet, row, &columns, width);
@@ -77,7 +77,8 @@ struct Line {
 }
 
 impl Columns {
-    fn of(rows: &[Row]) -> Self {
+    fn of(rows: &[Row], width: usize) -> Self {
+        let most = MOST_NAME.max(width / 3);
         let mut widths = Self {
             name: 4,
             median: 6,
@@ -85,7 +86,7 @@ impl Columns {
             n: 2,
         };
         for line in rows.iter().flat_map(lines) {
-            widths.name = widths.name.max(cells(&line.name)).min(MOST_NAME);
+            widths.name = widths.name.max(cells(&line.name)).min(most);
             widths.median = widths.median.max(cells(&line.median));
             widths.range = widths.range.max(cells(&line.range));
             widths.n = widths.n.max(cells(&line.n));
@@ -97,7 +98,7 @@ impl Columns {
     fn begin(&self, line: &Line) -> String {
         format!(
             "  {}  {}  {}  {}  {}  ",
-            fit(&line.name, self.name, Side::Left),
+            fit(&name(&line.name, self.name), self.name, Side::Left),
             fit(&line.clock, 5, Side::Left),
             fit(&line.median, self.median, Side::Right),
             fit(&line.range, self.range, Side::Right),
@@ -210,9 +211,14 @@ fn title(out: &mut String, sheet: &Sheet, row: &Row, width: usize) {
         Some(true) => "same disk",
         Some(false) | None => "",
     };
+    // All of it, in as many lines as that takes: rows are told apart by it.
     let room = width.saturating_sub(cells(badge) + 2);
-    let name = fit(&parts.join(" · "), room, Side::Left);
-    let _ = writeln!(out, "{}", format!("{name}  {badge}").trim_end());
+    let mut lines = wrap(&parts.join(" · "), room).into_iter();
+    let first = fit(&lines.next().unwrap_or_default(), room, Side::Left);
+    let _ = writeln!(out, "{}", format!("{first}  {badge}").trim_end());
+    for line in lines {
+        let _ = writeln!(out, "{line}");
+    }
 }
 
 // What the figures are of: subject, placement, how the runs ended, what was proved, labels.
@@ -225,7 +231,7 @@ fn about(out: &mut String, row: &Row, width: usize) {
     parts.push(words::states(&row.states));
     parts.extend(words::proofs(row));
     for (key, value) in &row.labels {
-        parts.push(format!("{key} {value}"));
+        parts.push(labelled(key, value));
     }
     parts.retain(|part| !part.is_empty());
     if !parts.is_empty() {

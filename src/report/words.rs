@@ -5,7 +5,7 @@ mod many;
 use std::collections::{HashMap, HashSet};
 
 use crate::event::{EndState, Place, Placement};
-use crate::session::{Row, Says, Series, Verdict, place_name, range_holds_median};
+use crate::session::{Row, Says, Series, Verdict, labelled, place_name, range_holds_median};
 
 use super::comparison::Comparison;
 use super::figures::{Scale, trim};
@@ -180,7 +180,7 @@ pub fn one_machine(compared: &Comparison) -> Vec<String> {
 fn time_name(verdict: &Verdict) -> String {
     let mut name = verdict.time.clone();
     for (key, value) in &verdict.labels {
-        name = format!("{name} ({key} {value})");
+        name = format!("{name} ({})", labelled(key, value));
     }
     name
 }
@@ -406,7 +406,7 @@ pub fn conditions(row: &Row) -> String {
     let short = |key: &str, value: &str| match key {
         "cache" if value != "as it was" => value.to_owned(),
         "load" if ["idle", "none"].contains(&value) => "idle".to_owned(),
-        _ => format!("{key} {value}"),
+        _ => labelled(key, value),
     };
     let shared = row.labels.iter().map(|(key, value)| short(key, value));
     let mixed = row.mixed.iter().map(|(key, values)| {

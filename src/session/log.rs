@@ -36,6 +36,8 @@ pub struct LogStore {
     born: u64,
     /// Bytes that were taken so far, also by what is dropped since.
     taken: usize,
+    /// How often lines were dropped to make room.
+    cleared: u64,
 }
 
 #[derive(Clone)]
@@ -76,6 +78,7 @@ impl LogStore {
             most: bytes.saturating_sub(WORST),
             born: 0,
             taken: 0,
+            cleared: 0,
         }
     }
 
@@ -148,6 +151,12 @@ impl LogStore {
         self.taken
     }
 
+    /// How often lines were dropped to make room: while this is the same, no line is gone.
+    #[must_use]
+    pub fn cleared(&self) -> u64 {
+        self.cleared
+    }
+
     fn change(&mut self, id: &StepId, change: impl FnOnce(&mut Step)) {
         if !self.steps.contains_key(id) {
             self.born += 1;
@@ -167,6 +176,7 @@ impl LogStore {
 
     // Drops pages of the biggest step until it is no longer the biggest, then of the next.
     fn make_room(&mut self) {
+        self.cleared += 1;
         while self.bytes > self.most {
             let mut sizes = self.steps.values().map(|step| step.counted);
             let Some(first) = sizes.next() else {

@@ -3,6 +3,7 @@
 //! [`Session::apply`] is the only way in. Dashboard, reports and replays are views of this.
 
 mod course;
+mod ending;
 mod ledger;
 mod log;
 mod pace;
@@ -36,15 +37,17 @@ use crate::event::{
 };
 
 pub use course::Course;
+pub use ending::{Ending, Told as ToldOfRuns};
 pub use ledger::{Ledger, Left, LeftState};
 pub use log::{Lines, LogLine, LogStore, MOST_BYTES};
 pub use pace::Pace;
 pub use pools::{PoolView, Pools};
+pub use remarks::short;
 pub use runs::HostRuns;
-pub use series::{Counts, Series, can_be, median, range_holds_median};
+pub use series::{Counts, Series, bytes_can_be, can_be, median, range_holds_median, sample_can_be};
 pub use stamp::Stamp;
 pub use tally::{Outcome, Row, Tally, TimeColumn, space_figures};
-pub use text::{clean, is_unsafe};
+pub use text::{clean, is_unsafe, labelled};
 pub use verdict::{MOST_ROWS, Says, Verdict, compare, compare_machines, place_name};
 pub use view::{HostView, RunStage, RunView, StepView};
 
@@ -70,6 +73,10 @@ pub struct Session {
     pub pools: Pools,
     /// Proofs, as they came.
     pub proofs: VectorSync<Proof>,
+    /// Runs that were proved to have come back.
+    proved: RedBlackTreeSetSync<RunId>,
+    /// Runs of which a proof does not hold.
+    disproved: RedBlackTreeSetSync<RunId>,
     /// Figures that a publication prints without values.
     pub published: VectorSync<Published>,
     /// What was left where.
@@ -106,6 +113,8 @@ pub struct Session {
     planned: Arc<Planned>,
     results_of_step: results::ByStep,
     results_of_run: results::ByRun,
+    /// Steps that have ended.
+    ended_steps: usize,
     /// Places of warnings and errors among the notes.
     grave: VectorSync<usize>,
     known_runs: runs::Known,
@@ -312,12 +321,17 @@ impl Session {
         match state {
             StepState::Planned(planned) => self.planned(id, planned),
             StepState::Started => self.with_step(id, |step| step.started = Some(t)),
-            StepState::Ended(end) => self.with_step(id, |step| {
-                step.end = Some(end.clone());
-                step.ended = Some(t);
-                step.quiet = step.quiet.max(step.silent(t));
-                step.pace.over();
-            }),
+            StepState::Ended(end) => {
+                let mut is_new = false;
+                self.with_step(id, |step| {
+                    is_new = step.end.is_none();
+                    step.end = Some(end.clone());
+                    step.ended = Some(t);
+                    step.quiet = step.quiet.max(step.silent(t));
+                    step.pace.over();
+                });
+                self.ended_steps += usize::from(is_new);
+            }
         }
         if let Some(&(run, at)) = self.index.get(id)
             && let Some(run) = self.runs.get_mut(run)

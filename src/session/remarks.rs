@@ -96,8 +96,12 @@ fn impossible(row: &Row, series: &Series) -> Vec<String> {
     all.map(sentence).collect()
 }
 
-/// A figure as a sentence has it: at most three decimals.
-fn short(value: f64) -> String {
+/// A figure as a sentence has it: at most three decimals, and no more digits than can be read.
+#[must_use]
+pub fn short(value: f64) -> String {
+    if value.abs() >= 1e15 {
+        return format!("{value:e}");
+    }
     ((value * 1000.0).round() / 1000.0).to_string()
 }
 

@@ -59,6 +59,13 @@ impl Session {
         let at = self.proofs.len();
         let add = |results: &mut Results| results.proofs.push_back_mut(at);
         change(&mut self.results_of_step, &proof.step, add);
+        if !proof.verdict {
+            self.disproved.insert_mut(proof.run.clone());
+        } else if proof.of == "restored" {
+            self.proved.insert_mut(proof.run.clone());
+        } else {
+            // That a copy can be read says nothing of what came back.
+        }
         self.proofs.push_back_mut(proof.clone());
     }
 

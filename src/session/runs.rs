@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use rpds::RedBlackTreeSetSync;
+
 use super::{RunStage, RunView, Session};
 use crate::event::{Binding, BindingId, Nanos};
 
@@ -134,6 +136,19 @@ impl Session {
         let runs = self.all_runs();
         let at = runs.going.first().copied().or(runs.latest)?;
         self.runs.get(at)
+    }
+
+    /// How many steps are over.
+    #[must_use]
+    pub fn ended_steps(&self) -> usize {
+        self.ended_steps
+    }
+
+    /// How many runs are over and did not end well.
+    #[must_use]
+    pub fn bad_runs(&self) -> usize {
+        let good: usize = self.good.values().map(RedBlackTreeSetSync::size).sum();
+        self.ended_runs().saturating_sub(good)
     }
 
     /// How many runs are over.

@@ -1,6 +1,7 @@
 //! Values of good runs, and the three figures that are made of them.
 
-use crate::event::{Labels, Phase};
+use super::labelled;
+use crate::event::{Bytes, Labels, Phase, Sample};
 
 /// What a figure of bytes counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -57,7 +58,7 @@ impl Series {
         let labels: Vec<String> = self
             .labels
             .iter()
-            .map(|(key, value)| format!("{key} {value}"))
+            .map(|(key, value)| labelled(key, value))
             .collect();
         format!("{} ({})", self.name, labels.join(", "))
     }
@@ -123,14 +124,15 @@ impl Series {
     }
 
     /// Whether each run was slower than the one before, by more than the clock can tell: it may
-    /// be the host that changes (a pool that fills, a disk that warms), not the method.
+    /// be the host that changes (a pool that fills, a disk that warms), not the method. Not where
+    /// one of them is far from the others: that is what is odd, then.
     #[must_use]
     pub fn slows(&self) -> bool {
         let runs = self.by_run();
         let grows = runs
             .windows(2)
             .all(|pair| matches!(pair, [(_, one), (_, next)] if next - one > self.resolution));
-        self.unit == "s" && runs.len() >= 3 && grows
+        self.unit == "s" && runs.len() >= 3 && grows && self.far().is_empty()
     }
 
     /// Runs whose value is further from the range of all others than twice the width of that
@@ -200,16 +202,38 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// No duration that is measured here is longer than a year: a clock was set meanwhile.
 const LONGEST: f64 = 366.0 * 86_400.0;
 
-/// Whether there can be such a value: a number; and where it is a time or a rate, one that is not
-/// below nothing, and no time without end.
+/// No figure of anything is larger than all bytes that a file system can count.
+const LARGEST: f64 = 9_223_372_036_854_775_808.0;
+
+/// Whether there can be such a value: a number that is not without end; and where it is a time or a
+/// rate, one that is not below nothing, and no longer than a year.
 #[must_use]
 pub fn can_be(value: f64, unit: &str) -> bool {
     let least = if unit == "s" || unit.ends_with("/s") {
         0.0
     } else {
-        f64::NEG_INFINITY
+        -LARGEST
     };
-    value.is_finite() && value >= least && (unit != "s" || value <= LONGEST)
+    let most = if unit == "s" { LONGEST } else { LARGEST };
+    value >= least && value < most
+}
+
+/// Whether there can be so many bytes: a number below nothing that was read as one without a sign
+/// is beyond all that there can be.
+#[must_use]
+pub fn bytes_can_be(bytes: Bytes) -> bool {
+    can_be(bytes.0 as f64, "B")
+}
+
+/// Whether there can be such a sample. Bytes that are computed from others may have become fewer;
+/// those that a tool counted are not below nothing.
+#[must_use]
+pub fn sample_can_be(sample: &Sample) -> bool {
+    let is_counted = sample.unit == "B" && sample.step.is_some();
+    can_be(sample.value, &sample.unit)
+        && (sample.value >= 0.0 || !is_counted)
+        && sample.resolution >= 0.0
+        && can_be(sample.resolution, &sample.unit)
 }
 
 /// How likely it is that the range from the lowest to the highest of `n` values holds the true
@@ -256,6 +280,18 @@ mod tests {
     }
 
     #[test]
+    fn one_run_that_is_far_is_no_trend() {
+        let timed = |values: &[f64]| Series {
+            unit: "s".to_owned(),
+            runs: (0..values.len()).collect(),
+            ..of(values)
+        };
+        assert!(timed(&[10.0, 12.0, 14.0]).slows());
+        let first = timed(&[2.0, 20.0, 21.0]);
+        assert!(!first.slows() && first.far() == [(0, 2.0)]);
+    }
+
+    #[test]
     fn iterations_count_as_their_run() {
         let mut series = of(&[1.0, 2.0, 9.0, 4.0]);
         series.runs = vec![0, 0, 0, 2];
@@ -278,6 +314,33 @@ mod tests {
         assert!(!can_be(-1.0, "B/s") && can_be(4e8, "B/s"));
         // What is held may be less than before.
         assert!(can_be(-4096.0, "B") && !can_be(f64::NAN, "B"));
+        for value in [1e300, -1e300, f64::INFINITY, u64::MAX as f64] {
+            for unit in ["B", "B/s", "%", ""] {
+                assert!(!can_be(value, unit), "{value} {unit}");
+            }
+        }
+        assert!(bytes_can_be(Bytes(1 << 60)) && !bytes_can_be(Bytes(u64::MAX - 4095)));
+    }
+
+    #[test]
+    fn bytes_that_are_computed_may_be_fewer_those_that_are_counted_not() {
+        let mut sample = Sample {
+            run: "r1".into(),
+            step: None,
+            name: "held".to_owned(),
+            series: String::new(),
+            value: -4096.0,
+            unit: "B".to_owned(),
+            clock: None,
+            resolution: 0.0,
+            labels: crate::event::Labels::new(),
+        };
+        assert!(sample_can_be(&sample));
+        sample.step = Some("s1".into());
+        assert!(!sample_can_be(&sample));
+        sample.value = 4096.0;
+        sample.resolution = -1.0;
+        assert!(!sample_can_be(&sample));
     }
 
     proptest::proptest! {

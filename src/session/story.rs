@@ -167,6 +167,11 @@ impl Story {
         }));
     }
 
+    /// What was told last.
+    pub fn last(&mut self) -> Option<&mut What> {
+        self.told.last_mut()
+    }
+
     /// Stored bytes, settled.
     pub fn stored(&mut self, run: &RunId, name: &str, bytes: u64) {
         let series = self.series(run);

@@ -30,9 +30,24 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.collect())
 }
 
+/// A label in words, `rep 3`; where its value names the key already, that alone: `page cache`.
+#[must_use]
+pub fn labelled(key: &str, value: &str) -> String {
+    if value.split(' ').any(|word| word == key) {
+        return value.to_owned();
+    }
+    format!("{key} {value}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_label_does_not_say_its_key_twice() {
+        assert_eq!(labelled("cache", "cold"), "cache cold");
+        assert_eq!(labelled("cache", "page cache"), "page cache");
+    }
 
     #[test]
     fn nothing_that_acts_on_a_terminal_is_left() {

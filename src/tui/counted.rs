@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::event::{Bytes, RunId, SessionId};
 use crate::report::{Time, conditions, times};
-use crate::session::{Row, Session, Stamp, Tally};
+use crate::session::{Row, Session, Stamp, Tally, sample_can_be};
 
 use super::model::Model;
 use super::screens::comparing::Shown;
@@ -117,7 +117,7 @@ fn moved(session: &Session) -> Vec<Moved> {
     let mut names: Vec<&str> = Vec::new();
     let mut by_name: HashMap<&str, (f64, BTreeSet<&RunId>)> = HashMap::new();
     let told = session.samples.iter();
-    let told = told.filter(|one| one.unit == "B" && one.step.is_some() && one.value.is_finite());
+    let told = told.filter(|one| one.unit == "B" && one.step.is_some() && sample_can_be(one));
     for sample in told {
         let (bytes, runs) = by_name.entry(&sample.name).or_insert_with(|| {
             names.push(&sample.name);

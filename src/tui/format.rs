@@ -4,6 +4,7 @@ use std::time::Duration;
 
 pub use crate::event::count;
 use crate::event::{Bytes, Nanos, noun};
+use crate::session::short;
 
 /// A count, its digits in threes.
 #[must_use]
@@ -179,6 +180,15 @@ pub fn value(value: f64, unit: &str, resolution: f64) -> String {
         "" => figure(value, resolution),
         _ => format!("{} {unit}", figure(value, resolution)),
     }
+}
+
+/// A value that nothing can have given: `-5 s cannot be`, `1e300 B cannot be`.
+#[must_use]
+pub fn impossible(value: f64, unit: &str) -> String {
+    format!(
+        "{} cannot be",
+        format!("{} {unit}", short(value)).trim_end()
+    )
 }
 
 /// The same of things: `1 line`, `3,000 lines`.

@@ -18,7 +18,20 @@ pub struct Found {
     pub query: Query,
     /// Only among lines that have this, too.
     within: Option<Query>,
-    runs: Vec<(RunId, Vec<Lines>)>,
+    runs: Vec<OfRun>,
+}
+
+/// The lines of one run.
+#[derive(Debug, Clone, Default)]
+struct OfRun {
+    run: RunId,
+    steps: Vec<Lines>,
+    /// So many of its first steps are over and were looked at since: they are passed over.
+    settled: usize,
+    /// What of the session was looked at last; where less of it is there now, a replay went back.
+    events: u64,
+    /// How often the log had dropped lines then.
+    cleared: u64,
 }
 
 /// The lines of one step.
@@ -47,26 +60,20 @@ impl Found {
     /// Looks at what these runs have printed since the last time; forgets other runs.
     pub fn look(&mut self, session: &Session, runs: &[&RunView]) {
         self.runs
-            .retain(|(id, _)| runs.iter().any(|run| run.run == *id));
+            .retain(|known| runs.iter().any(|run| run.run == known.run));
         for run in runs {
-            if !self.runs.iter().any(|(id, _)| *id == run.run) {
-                self.runs.push((run.run.clone(), Vec::new()));
+            if !self.runs.iter().any(|known| known.run == run.run) {
+                self.runs.push(OfRun {
+                    run: run.run.clone(),
+                    ..OfRun::default()
+                });
             }
             let (query, within) = (&self.query, self.within.as_ref());
-            let known = self.runs.iter_mut().find(|(id, _)| *id == run.run);
-            let Some((_, steps)) = known else { continue };
-            steps.resize_with(run.steps.len(), Lines::default);
             let has =
                 |line: &str| query.is_in(line) && within.is_none_or(|within| within.is_in(line));
-            for (lines, step) in steps.iter_mut().zip(&run.steps) {
-                if lines.step.as_ref() != Some(&step.step) {
-                    *lines = Lines {
-                        step: Some(step.step.clone()),
-                        head: has(&runlog::head(step)),
-                        ..Lines::default()
-                    };
-                }
-                lines.look(session, &step.step, &has);
+            let known = self.runs.iter_mut().find(|known| known.run == run.run);
+            if let Some(known) = known {
+                known.look(session, run, &has);
             }
         }
     }
@@ -74,8 +81,35 @@ impl Found {
     /// The lines of each step of a run.
     #[must_use]
     pub fn of(&self, run: &RunId) -> &[Lines] {
-        let known = self.runs.iter().find(|(id, _)| id == run);
-        known.map_or(&[], |(_, steps)| steps)
+        let known = self.runs.iter().find(|known| known.run == *run);
+        known.map_or(&[], |known| &known.steps)
+    }
+}
+
+impl OfRun {
+    fn look(&mut self, session: &Session, run: &RunView, has: &impl Fn(&str) -> bool) {
+        let (events, cleared) = (session.events, session.log.cleared());
+        if events < self.events || cleared != self.cleared || run.steps.len() < self.settled {
+            self.settled = 0;
+        }
+        (self.events, self.cleared) = (events, cleared);
+        self.steps.resize_with(run.steps.len(), Lines::default);
+        let mut are_over = true;
+        for at in self.settled..run.steps.len() {
+            let (Some(lines), Some(step)) = (self.steps.get_mut(at), run.steps.get(at)) else {
+                return;
+            };
+            if lines.step.as_ref() != Some(&step.step) {
+                *lines = Lines {
+                    step: Some(step.step.clone()),
+                    head: has(&runlog::head(step)),
+                    ..Lines::default()
+                };
+            }
+            lines.look(session, &step.step, has);
+            are_over &= step.end.is_some();
+            self.settled += usize::from(are_over);
+        }
     }
 }
 
@@ -173,5 +207,47 @@ impl<'a> Hits<'a> {
         }
         let at = lines.binary_search(&line).ok()?;
         Some(before + u64::from(head) + at as u64 + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::query::Syntax;
+    use super::*;
+    use crate::event::{EndState, Phase, Stream};
+    use crate::session::story::Story;
+
+    fn hits(found: &mut Found, session: &Session) -> Vec<Vec<u64>> {
+        let run = &session.runs[0];
+        found.look(session, &[run]);
+        let lines = found.of(&run.run).iter();
+        lines
+            .map(|lines| lines.lines.iter().copied().collect())
+            .collect()
+    }
+
+    /// Steps that are over are not looked at again, and what was found in them stays; where a replay
+    /// goes back, it is looked at anew.
+    #[test]
+    fn what_is_over_is_looked_at_once() {
+        let mut story = Story::new();
+        let binding = story.binding("a", "h1");
+        let run = story.run(&binding, "full");
+        let first = story.step(&run, "one", Phase::Protect);
+        story.prints(&first, Stream::Out, "here\nthere\n");
+        let early = story.session();
+        story.step_done(&first, EndState::Ok);
+        let second = story.step(&run, "two", Phase::Restore);
+        story.prints(&second, Stream::Out, "where\n");
+        let mut found = Found::new(Query::new("here", Syntax::Text).unwrap().unwrap(), None);
+        assert_eq!(hits(&mut found, &early), [vec![1, 2]]);
+        assert_eq!(found.runs[0].settled, 0);
+        let late = story.session();
+        assert_eq!(hits(&mut found, &late), [vec![1, 2], vec![1]]);
+        assert_eq!(found.runs[0].settled, 1);
+        story.prints(&second, Stream::Out, "nowhere\n");
+        assert_eq!(hits(&mut found, &story.session()), [vec![1, 2], vec![1, 2]]);
+        assert_eq!(hits(&mut found, &early), [vec![1, 2]]);
+        assert_eq!(found.runs[0].settled, 0);
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::event::{Level, Nanos};
-use crate::session::{RunStage, RunView, Session};
+use crate::event::Nanos;
+use crate::session::Session;
 
 use super::format::count;
 use super::message::ReplayState;
@@ -71,23 +71,10 @@ impl Since {
     fn between(before: &Session, after: &Session) -> Self {
         let more = |figure: fn(&Session) -> usize| figure(after).saturating_sub(figure(before));
         Self {
-            steps: more(|session| {
-                let steps = session.runs.iter().flat_map(|run| &run.steps);
-                steps.filter(|step| step.end.is_some()).count()
-            }),
-            runs: more(|session| ended(session, |_| true)),
-            bad: more(|session| {
-                ended(
-                    session,
-                    |run| !matches!(run.state, RunStage::Ended(end, _) if end.is_good()),
-                )
-            }),
-            warnings: more(|session| {
-                let notes = session.notes.iter();
-                notes
-                    .filter(|(_, note)| note.level != Level::Remark)
-                    .count()
-            }),
+            steps: more(Session::ended_steps),
+            runs: more(Session::ended_runs),
+            bad: more(Session::bad_runs),
+            warnings: more(Session::grave_count),
             is_over: before.end.is_none() && after.end.is_some(),
         }
     }
@@ -111,9 +98,4 @@ impl Since {
         ];
         all.into_iter().flatten().collect()
     }
-}
-
-fn ended(session: &Session, also: impl Fn(&RunView) -> bool) -> usize {
-    let is_ended = |run: &&RunView| matches!(run.state, RunStage::Ended(..)) && also(run);
-    session.runs.iter().filter(is_ended).count()
 }

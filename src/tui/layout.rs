@@ -8,8 +8,12 @@ use crate::report::Stamps;
 use crate::session::{RunView, Session};
 
 use super::lanes;
-use super::model::{Figures, Model, Pane, PickPane, Screen};
+use super::model::{Figures, Model, Pane, Screen};
 use super::runlog;
+
+mod picking;
+
+pub use picking::{has_how_pane, picking};
 
 /// Smaller than this, nothing can be read.
 pub const LEAST: (u16, u16) = (40, 10);
@@ -354,90 +358,6 @@ pub fn pane_height(model: &Model, session: &Session, pane: Pane) -> usize {
         .max(1)
 }
 
-/// The picking screen. What has no place is empty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Picking {
-    /// Hosts.
-    pub hosts: Rect,
-    /// What is protected.
-    pub subject: Rect,
-    /// Methods.
-    pub methods: Rect,
-    /// Repetitions, order, what it comes to.
-    pub how: Rect,
-    /// What would run.
-    pub preview: Rect,
-}
-
-/// Narrower than this, the lists of the picking screen do not stand side by side.
-const LISTS: u16 = 60;
-
-/// Where the panes of the picking screen stand.
-#[must_use]
-pub fn picking(model: &Model) -> Picking {
-    let [_, body, _] = frame(model);
-    let need = u16::try_from(longest_list(&model.picking) + 2).unwrap_or(u16::MAX);
-    let how = match body.height {
-        0..12 => 1,
-        12..18 => 2,
-        _ => 3,
-    };
-    let is_wide = body.width >= VERY_WIDE;
-    let lists = need
-        .max(if is_wide { 8 } else { 4 })
-        .min((body.height / 2).max(4))
-        .min(body.height.saturating_sub(4));
-    let [top, band, preview] = Layout::vertical([
-        Constraint::Length(lists),
-        Constraint::Length(if is_wide { 0 } else { how }),
-        Constraint::Fill(1),
-    ])
-    .areas(body);
-    let none = Rect::ZERO;
-    let pane = model.picking.pane;
-    // Where there is little room, what has the keys gets it.
-    if pane == PickPane::Preview && (body.width < LISTS || body.height < 12) {
-        let [how, preview] =
-            Layout::vertical([Constraint::Length(band.height), Constraint::Fill(1)]).areas(body);
-        return Picking {
-            hosts: none,
-            subject: none,
-            methods: none,
-            how,
-            preview,
-        };
-    }
-    if body.width < LISTS {
-        let only = |own: PickPane| if pane == own { top } else { none };
-        return Picking {
-            hosts: only(PickPane::Hosts),
-            subject: only(PickPane::Subject),
-            methods: only(PickPane::Methods),
-            how: band,
-            preview,
-        };
-    }
-    let (hosts, subject, column) = match body.width {
-        ..WIDE => (18, 27, 0),
-        WIDE..VERY_WIDE => (32, 36, 0),
-        _ => (42, 48, 46),
-    };
-    let [hosts, subject, methods, column] = Layout::horizontal([
-        Constraint::Length(hosts),
-        Constraint::Length(subject),
-        Constraint::Fill(1),
-        Constraint::Length(column),
-    ])
-    .areas(top);
-    Picking {
-        hosts,
-        subject,
-        methods,
-        how: if is_wide { column } else { band },
-        preview,
-    }
-}
-
 /// The list of recordings, and what there is to know of the one under the cursor where there is
 /// room for it.
 #[must_use]
@@ -450,28 +370,6 @@ pub fn recordings(model: &Model) -> (Rect, Option<Rect>) {
     let [list, detail] =
         Layout::vertical([Constraint::Fill(1), Constraint::Length(detail)]).areas(body);
     (list, Some(detail))
-}
-
-/// Whether what is picked has a pane of its own.
-#[must_use]
-pub fn has_how_pane(model: &Model) -> bool {
-    model.size.0 >= VERY_WIDE
-}
-
-/// As many rows as the longest list of any host needs, so that nothing moves with the cursor.
-fn longest_list(picking: &super::model::Picking) -> usize {
-    let Some(offer) = &picking.offer else {
-        return 0;
-    };
-    let of = |host: &str| {
-        let here = offer.methods.iter().filter(|method| method.host == host);
-        here.count()
-    };
-    let lists = offer
-        .hosts
-        .iter()
-        .flat_map(|host| [of(&host.name), host.subjects.len() + 1]);
-    lists.max().unwrap_or_default().max(offer.hosts.len())
 }
 
 /// The area of help and notes.

@@ -209,7 +209,7 @@ pub enum Ended {
     Abandoned,
     /// SIGINT from outside.
     Interrupted,
-    /// SIGTERM.
+    /// SIGTERM or SIGQUIT.
     Terminated,
     /// SIGHUP, or the terminal is gone.
     HungUp,

@@ -7,6 +7,7 @@
 mod app;
 mod chapters;
 mod clipboard;
+mod contexts;
 mod counted;
 mod estimate;
 mod forecast;
@@ -19,7 +20,9 @@ mod lanes;
 mod layer;
 mod layout;
 mod message;
+mod method_rows;
 mod model;
+mod odd;
 mod offer;
 mod palette;
 mod query;

@@ -12,7 +12,7 @@ use crate::session::{RunView, Session};
 use super::counted::Counted;
 use super::found::Found;
 use super::freeze::Frozen;
-use super::keys::{Context, Keymap};
+use super::keys::Keymap;
 use super::lanes;
 pub use super::layer::{
     Copying, Decision, Dialog, Entry, Form, Layer, Palette, Purpose, Themes, Typing,
@@ -50,6 +50,8 @@ pub struct Model {
     pub recordings: Recordings,
     /// Where the replay stands, where this is one.
     pub replay: Option<ReplayState>,
+    /// Of which recording the first sight was chosen by what it is.
+    pub presented: Option<u64>,
     /// Said on the line at the bottom until the next key.
     pub say: Option<String>,
     /// What keys do.
@@ -300,6 +302,7 @@ impl Model {
             comparing: Comparing::default(),
             recordings: Recordings::default(),
             replay: None,
+            presented: None,
             say: None,
             keys: Keymap::default(),
             mouse: false,
@@ -318,88 +321,6 @@ impl Model {
             .as_ref()
             .and_then(|frozen| frozen.replay.as_ref());
         Some(frozen.unwrap_or(now))
-    }
-
-    /// Where keys mean something now, the nearest first.
-    #[must_use]
-    pub fn contexts(&self, session: &Session) -> Vec<Context> {
-        self.contexts_in(session, self.layers.last())
-    }
-
-    /// The same, below what lies on top.
-    #[must_use]
-    pub fn contexts_below(&self, session: &Session) -> Vec<Context> {
-        self.contexts_in(session, self.layers.iter().rev().nth(1))
-    }
-
-    fn contexts_in(&self, session: &Session, layer: Option<&Layer>) -> Vec<Context> {
-        match layer {
-            Some(Layer::Help(_) | Layer::Notes(_)) => {
-                vec![Context::Overlay, Context::Lists, Context::Always]
-            }
-            Some(Layer::Settings(form)) if form.typing.is_some() => {
-                vec![Context::Entry, Context::Always]
-            }
-            Some(Layer::Themes(_)) => {
-                vec![Context::Themes, Context::Lists, Context::Always]
-            }
-            Some(Layer::Settings(_)) => {
-                vec![
-                    Context::Settings,
-                    Context::Lists,
-                    Context::Everywhere,
-                    Context::Always,
-                ]
-            }
-            Some(Layer::Chapters(_)) => {
-                vec![
-                    Context::Chapters,
-                    Context::Lists,
-                    Context::Everywhere,
-                    Context::Always,
-                ]
-            }
-            Some(Layer::Palette(_)) => vec![Context::Palette, Context::Always],
-            Some(Layer::Copying(_)) => vec![Context::Copying, Context::Lists, Context::Always],
-            Some(Layer::Dialog(_)) => vec![Context::Dialog, Context::Always],
-            Some(Layer::Entry(_)) => vec![Context::Entry, Context::Always],
-            None => {
-                let mut contexts = self.screen_contexts(session);
-                contexts.extend([Context::Lists, Context::Everywhere, Context::Always]);
-                contexts
-            }
-        }
-    }
-
-    fn screen_contexts(&self, session: &Session) -> Vec<Context> {
-        match self.screen {
-            Screen::Picking if self.picking.pane == PickPane::Methods => {
-                vec![Context::Methods, Context::Picking]
-            }
-            Screen::Picking if self.picking.pane == PickPane::Subject => {
-                vec![Context::Subject, Context::Picking]
-            }
-            Screen::Picking => vec![Context::Picking],
-            Screen::Watching => {
-                let pane = match self.watching.pane {
-                    Pane::Steps => Some(Context::Steps),
-                    Pane::Log => Some(Context::Log),
-                    Pane::Plan | Pane::Medians | Pane::Bytes => None,
-                };
-                let session = if self.replay.is_some() {
-                    Some(Context::Replay)
-                } else if is_active(session) {
-                    Some(Context::Live)
-                } else {
-                    session.end.as_ref().map(|_| Context::Over)
-                };
-                let all = [pane, session, Some(Context::Watching)];
-                all.into_iter().flatten().collect()
-            }
-            Screen::Comparing if self.replay.is_some() => vec![Context::Compare, Context::Replay],
-            Screen::Comparing => vec![Context::Compare],
-            Screen::Recordings => vec![Context::Recordings],
-        }
     }
 
     /// The run that is looked at: the chosen one, else the one of the chosen host, else one that

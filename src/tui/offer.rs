@@ -148,6 +148,7 @@ impl SettingOffer {
         match &self.kind {
             Kind::Text => "text".to_owned(),
             Kind::Number => "a number".to_owned(),
+            Kind::Count => "a whole number from 1 on".to_owned(),
             Kind::Bytes => "bytes, e.g. 512MiB".to_owned(),
             Kind::Duration => "a duration, e.g. 90s".to_owned(),
             Kind::Flag => "true or false".to_owned(),

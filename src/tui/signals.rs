@@ -11,6 +11,7 @@ pub(super) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
+    quit: Signal,
     resize: Signal,
     resume: Signal,
 }
@@ -32,6 +33,7 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
+            quit: signal(SignalKind::quit())?,
             resize: signal(SignalKind::window_change())?,
             resume: signal(SignalKind::from_raw(resume))?,
         })
@@ -55,6 +57,8 @@ impl Signals {
         tokio::select! {
             _ = signals.terminate.recv() => Heard::Ended(Ended::Terminated),
             _ = signals.hangup.recv() => Heard::Ended(Ended::HungUp),
+            // Its default would leave the terminal as it is.
+            _ = signals.quit.recv() => Heard::Ended(Ended::Terminated),
             _ = signals.interrupt.recv() => Heard::Ended(Ended::Interrupted),
             _ = signals.resize.recv() => Heard::Resized,
             _ = signals.resume.recv() => Heard::Resumed,

@@ -62,7 +62,7 @@ pub fn of_end(end: EndState) -> Sign {
 
 /// Ended well, but without the proof that its method makes.
 pub const UNVERIFIED: Sign = Sign {
-    glyph: "u",
+    glyph: "□",
     word: "not verified",
     role: Role::Error,
 };

@@ -1,10 +1,10 @@
 //! The terminal: taken once, given back once, whatever happens.
 
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::io::{self, IsTerminal, Stdout, Write};
 use std::mem::ManuallyDrop;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::terminal::{
@@ -24,8 +24,9 @@ use super::clipboard;
 use super::input::{Input, read_keys};
 use super::model::Model;
 
-/// Whether the terminal is ours now. Whoever turns it off gives the terminal back.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Whether the terminal is ours now; held while anything is written to it, so that nothing comes
+/// after it was given back. Nobody panics who holds it.
+static OURS: Mutex<bool> = Mutex::new(false);
 /// Whether the mouse is ours, too.
 static MOUSE: AtomicBool = AtomicBool::new(false);
 /// Something panicked while the terminal was ours.
@@ -45,8 +46,13 @@ const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1000l";
 #[derive(Debug, thiserror::Error)]
 pub enum TuiError {
     /// There is no terminal.
-    #[error("this is no terminal: the dashboard needs one; `comeback run` works without")]
+    #[error("the dashboard needs a terminal, to draw on and to read keys from")]
     NoTerminal,
+    /// There is one, but it says that it cannot move its cursor.
+    #[error(
+        "TERM is \"dumb\": a terminal of that name cannot draw the dashboard; set TERM to what yours is, such as xterm-256color"
+    )]
+    Dumb,
     /// The terminal cannot be used.
     #[error("the terminal cannot be used: {0}")]
     Terminal(#[from] io::Error),
@@ -59,16 +65,23 @@ pub enum TuiError {
 }
 
 /// Whether there is a terminal to draw on and to read keys from.
-#[must_use]
-pub fn available() -> bool {
-    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    io::stdin().is_terminal() && io::stdout().is_terminal() && !is_dumb
+///
+/// # Errors
+/// [`TuiError::NoTerminal`], [`TuiError::Dumb`].
+pub fn available() -> Result<(), TuiError> {
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        return Err(TuiError::NoTerminal);
+    }
+    if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        return Err(TuiError::Dumb);
+    }
+    Ok(())
 }
 
 /// The terminal, ours until this is dropped.
 pub struct Terminal {
     /// Never dropped: on a terminal that is gone its drop would print to it, and so panic.
-    screen: ManuallyDrop<ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>>,
+    screen: ManuallyDrop<ratatui::Terminal<CrosstermBackend<Ours<Stdout>>>>,
     keys: mpsc::Sender<Input>,
     input: Option<mpsc::Receiver<Input>>,
     reader: Option<UnixStream>,
@@ -78,11 +91,9 @@ impl Terminal {
     /// Takes the terminal: alternate screen, raw mode, bracketed paste.
     ///
     /// # Errors
-    /// [`TuiError::NoTerminal`], or what the terminal says.
+    /// [`TuiError::NoTerminal`], [`TuiError::Dumb`], or what the terminal says.
     pub fn open(has_color: bool) -> Result<Self, TuiError> {
-        if !available() {
-            return Err(TuiError::NoTerminal);
-        }
+        available()?;
         if has_color {
             // The theme has decided; crossterm would look at NO_COLOR again.
             style::force_color_output(true);
@@ -91,8 +102,7 @@ impl Terminal {
         PANICKED.store(false, Ordering::SeqCst);
         take()?;
         let (keys, input) = mpsc::channel(KEYS);
-        let buffer = BufWriter::with_capacity(64 * 1024, io::stdout());
-        let made = ratatui::Terminal::new(CrosstermBackend::new(buffer))
+        let made = ratatui::Terminal::new(CrosstermBackend::new(Ours::new(&OURS, io::stdout())))
             .and_then(|screen| Ok((screen, read_keys(keys.clone())?)));
         match made {
             Ok((screen, reader)) => Ok(Self {
@@ -126,9 +136,6 @@ impl Canvas for Terminal {
     }
 
     fn draw(&mut self, model: &Model, session: &Mutex<Session>) -> io::Result<()> {
-        if !TAKEN.load(Ordering::SeqCst) {
-            return Ok(());
-        }
         queue!(self.screen.backend_mut(), BeginSynchronizedUpdate)?;
         self.screen.draw(|frame| {
             // Held while the cells are filled, not while they are sent.
@@ -158,7 +165,7 @@ impl Canvas for Terminal {
     }
 
     fn copy(&mut self, text: &str) -> io::Result<()> {
-        if !TAKEN.load(Ordering::SeqCst) {
+        if !*lock(&OURS) {
             return Ok(());
         }
         let backend = self.screen.backend_mut();
@@ -169,7 +176,7 @@ impl Canvas for Terminal {
     }
 
     fn mouse(&mut self, on: bool) -> io::Result<()> {
-        if MOUSE.swap(on, Ordering::SeqCst) != on && TAKEN.load(Ordering::SeqCst) {
+        if MOUSE.swap(on, Ordering::SeqCst) != on {
             let backend = self.screen.backend_mut();
             backend.write_all(if on { MOUSE_ON } else { MOUSE_OFF }.as_bytes())?;
             Write::flush(backend)?;
@@ -184,9 +191,53 @@ impl Canvas for Terminal {
     }
 }
 
-/// Takes the terminal; may be done again after the shell has had it.
+/// What is written to the terminal: kept until it is flushed, and then written only where the
+/// terminal is ours. So no frame is half-way through while another thread gives the terminal back.
+struct Ours<W> {
+    is_ours: &'static Mutex<bool>,
+    kept: Vec<u8>,
+    to: W,
+}
+
+impl<W> Ours<W> {
+    fn new(is_ours: &'static Mutex<bool>, to: W) -> Self {
+        Self {
+            is_ours,
+            kept: Vec::with_capacity(64 * 1024),
+            to,
+        }
+    }
+}
+
+impl<W: Write> Write for Ours<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.kept.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let is_ours = lock(self.is_ours);
+        let done = if *is_ours {
+            self.to.write_all(&self.kept).and_then(|()| self.to.flush())
+        } else {
+            Ok(())
+        };
+        self.kept.clear();
+        done
+    }
+}
+
+fn lock(is_ours: &Mutex<bool>) -> MutexGuard<'_, bool> {
+    is_ours.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the terminal; may be done again after the shell has had it. Not after a panic: the
+/// dashboard is over then.
 fn take() -> io::Result<()> {
-    TAKEN.store(true, Ordering::SeqCst);
+    let mut is_ours = lock(&OURS);
+    if PANICKED.load(Ordering::SeqCst) {
+        return Ok(());
+    }
+    *is_ours = true;
     let mouse = MOUSE.load(Ordering::SeqCst);
     let taken = enable_raw_mode().and_then(|()| {
         execute!(
@@ -198,16 +249,21 @@ fn take() -> io::Result<()> {
         )
     });
     if taken.is_err() {
-        give_back();
+        leave(&mut is_ours);
     }
     taken
 }
 
 /// Gives the terminal back, once: a second time would put the prompt over what was said since.
 fn give_back() {
-    if !TAKEN.swap(false, Ordering::SeqCst) {
-        return;
+    let mut is_ours = lock(&OURS);
+    if *is_ours {
+        leave(&mut is_ours);
     }
+}
+
+fn leave(is_ours: &mut bool) {
+    *is_ours = false;
     // A terminal that is gone cannot be given back, and there is nobody to tell. The mouse is left
     // whether it was ours or not: no race about it can leave a shell that prints clicks.
     let _ = execute!(
@@ -228,12 +284,84 @@ fn install_hook() {
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if TAKEN.load(Ordering::SeqCst) {
-                give_back();
+            let mut is_ours = lock(&OURS);
+            if *is_ours {
+                // Before anybody else can have the lock: nobody takes the terminal again.
                 PANICKED.store(true, Ordering::SeqCst);
+                leave(&mut is_ours);
                 PANIC.notify_one();
             }
+            drop(is_ours);
             before(info);
         }));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Barrier};
+    use std::thread;
+
+    use super::*;
+
+    /// What a terminal is told, in order, a byte at a time; it stops in the middle of the first
+    /// frame until it may go on.
+    #[derive(Clone, Default)]
+    struct Slow {
+        told: Arc<Mutex<Vec<u8>>>,
+        gate: Option<Arc<Barrier>>,
+    }
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let (first, _) = bytes.split_at(bytes.len().min(1));
+            if let Some(gate) = self.gate.take() {
+                gate.wait();
+                gate.wait();
+            }
+            self.told.lock().unwrap().extend_from_slice(first);
+            Ok(first.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A frame that is being written while another thread gives the terminal back is written to
+    /// its end first; one that comes later is not written at all.
+    #[test]
+    fn no_frame_reaches_a_terminal_that_was_given_back() {
+        static IS_OURS: Mutex<bool> = Mutex::new(true);
+        let gate = Arc::new(Barrier::new(2));
+        let slow = Slow {
+            gate: Some(Arc::clone(&gate)),
+            ..Slow::default()
+        };
+        let told = Arc::clone(&slow.told);
+        let mut ours = Ours::new(&IS_OURS, slow);
+        let drawing = thread::spawn(move || {
+            ours.write_all(b"frame").unwrap();
+            ours.flush().unwrap();
+            ours
+        });
+        gate.wait();
+        assert!(IS_OURS.try_lock().is_err(), "held while a frame is written");
+        let gives_back = Arc::clone(&told);
+        let giving = thread::spawn(move || {
+            let mut is_ours = lock(&IS_OURS);
+            *is_ours = false;
+            gives_back.lock().unwrap().extend_from_slice(b"|back");
+        });
+        gate.wait();
+        let mut ours = drawing.join().unwrap();
+        giving.join().unwrap();
+        ours.write_all(b"late").unwrap();
+        ours.flush().unwrap();
+        assert_eq!(*told.lock().unwrap(), b"frame|back");
+        *lock(&IS_OURS) = true;
+        ours.write_all(b"|next").unwrap();
+        ours.flush().unwrap();
+        assert_eq!(*told.lock().unwrap(), b"frame|back|next");
+    }
 }

@@ -6,22 +6,13 @@ use ratatui::buffer::CellWidth;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Text from a host, made safe to show: what acts on a terminal is taken out, and so is what
-/// changes the width of text without being seen (joiners, variation selectors), since terminals
-/// disagree about it.
+use super::odd;
+
+/// Text from a host, made safe to show: what acts on a terminal is taken out, and what terminals
+/// count differently is replaced.
 #[must_use]
 pub fn clean(text: &str) -> Cow<'_, str> {
-    match crate::session::clean(text) {
-        Cow::Borrowed(text) if !text.contains(is_invisible) => Cow::Borrowed(text),
-        text => Cow::Owned(text.replace(is_invisible, "")),
-    }
-}
-
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{206f}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e0fff}')
+    odd::even(crate::session::clean(text))
 }
 
 /// How many cells a text takes.
@@ -73,6 +64,19 @@ pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
         None => Cow::Borrowed(""),
         Some(room) => Cow::Owned(format!("{}…", window(text, 0, room))),
     }
+}
+
+/// A name in at most `width` cells; where some of it is missing, `…` stands in its middle: names of
+/// a family begin alike, and are told apart by their ends.
+#[must_use]
+pub fn name(text: &str, width: usize) -> Cow<'_, str> {
+    let whole = self::width(text);
+    let Some(room) = width.checked_sub(1).filter(|_| whole > width) else {
+        return cut(text, width);
+    };
+    let end = room / 2;
+    let (front, back) = (window(text, 0, room - end), window(text, whole - end, end));
+    Cow::Owned(format!("{front}…{back}"))
 }
 
 /// A text in exactly `width` cells, blanks at its right.
@@ -171,6 +175,13 @@ mod tests {
         assert_eq!(cut("漢字ab", 4), "漢 …");
         assert_eq!(cut("漢字ab", 1), "…");
         assert_eq!(cut("漢", 0), "");
+        assert_eq!(name("漢字ab", 6), "漢字ab");
+        assert_eq!(name("漢字漢字", 5), "漢…字");
+        assert_eq!(name("漢字漢字", 4), "漢… ");
+        assert_eq!(name("zfs-send-to-a", 9), "zfs-…to-a");
+        assert_eq!(name("zfs-send-to-b", 9), "zfs-…to-b");
+        assert_eq!(name("ab", 1), "…");
+        assert_eq!(name("ab", 0), "");
         assert_eq!(left("e\u{301}", 3), "e\u{301}  ");
         assert_eq!(right("漢", 3), " 漢");
     }
@@ -202,6 +213,7 @@ mod tests {
             prop_assert_eq!(width(&left(&text, cells)), cells);
             prop_assert_eq!(width(&right(&text, cells)), cells);
             prop_assert!(width(&cut(&text, cells)) <= cells);
+            prop_assert!(width(&name(&text, cells)) <= cells);
         }
 
         #[test]

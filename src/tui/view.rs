@@ -67,7 +67,13 @@ impl<'a> Ui<'a> {
         block.render(area, buffer);
         let room = usize::from(area.width.saturating_sub(4));
         let right = text::cut(titles.right, room).into_owned();
-        let left = text::cut(titles.left, room.saturating_sub(text::width(&right) + 2));
+        let room_left = room.saturating_sub(text::width(&right) + 2);
+        let left = if titles.left.contains(" · ") {
+            // What it is of stands at its end.
+            text::name(titles.left, room_left)
+        } else {
+            text::cut(titles.left, room_left)
+        };
         let mut style = self.style(Role::Title);
         if has_keys {
             style = self.style(Role::Accent).patch(style);

@@ -181,3 +181,28 @@ fn a_loop_rests_at_the_end_and_begins_anew() {
     assert_eq!(look(&mut player, 900.0), NONE);
     assert_eq!(player.wait(900 * SECOND), None);
 }
+
+/// Who shows a loop waits for its rest once, whenever its end was given.
+#[test]
+fn a_loop_rests_once_after_its_last_event() {
+    let mut player = player(&[0, 1]);
+    player.set_loop(true);
+    assert_eq!(look(&mut player, 0.0), Ok(vec![0]));
+    assert_eq!(look(&mut player, 1.0), Ok(vec![1]));
+    assert_eq!(player.wait(SECOND), Some(REST));
+    assert_eq!(look(&mut player, 5.9), NONE);
+    assert_eq!(player.position(Duration::from_secs_f64(5.9)), at_second(1));
+    assert_eq!(look(&mut player, 6.0), Err(1));
+    assert_eq!(player.position(6 * SECOND), at_second(0));
+}
+
+#[test]
+fn a_hold_at_the_end_is_no_rest() {
+    let mut player = player(&[0, 1]);
+    player.set_loop(true);
+    assert_eq!(look(&mut player, 1.0), Ok(vec![0, 1]));
+    player.pause(2 * SECOND);
+    player.resume(60 * SECOND);
+    assert_eq!(look(&mut player, 60.0), NONE);
+    assert_eq!(player.position(60 * SECOND), at_second(1));
+}

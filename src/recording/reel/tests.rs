@@ -197,7 +197,10 @@ fn moments_and_chapters_are_in_order() {
             (4, "look here"),
             (5, "copy failed"),
             (6, "run 1 of 1 ended failed after 0.1 s: disk full"),
-            (7, "done"),
+            (
+                7,
+                "1 run did not end well, though the end of the recording says: done"
+            ),
         ]
     );
     assert_eq!(reel.moment_after(events[3].t), Some(events[4].t));

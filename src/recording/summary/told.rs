@@ -11,7 +11,7 @@ use crate::event::{
     BindingId, Bytes, Event, Facts, Header, Labels, Leave, LeaveId, LeaveKind, LeaveState, Nanos,
     RunChange, RunId, RunState, What, parse_later_line, parse_line,
 };
-use crate::session::RunStage;
+use crate::session::{RunStage, bytes_can_be, sample_can_be};
 
 /// Events that a summary is made of; all others are passed over unread.
 const TELLING: [&str; 7] = ["host", "run", "sample", "space", "proof", "leave", "end"];
@@ -120,11 +120,14 @@ impl<'a> Told<'a> {
             What::Leave(leave) => self.leave(leave),
             What::Space(space) => {
                 let read = self.read.entry((space.run, space.name)).or_default();
-                read.logical = space.logical.or(read.logical);
-                read.stored = space.stored.or(read.stored);
+                let can_be = |bytes: &Bytes| bytes_can_be(*bytes);
+                read.logical = space.logical.filter(can_be).or(read.logical);
+                read.stored = space.stored.filter(can_be).or(read.stored);
             }
             // A figure that the tool told of its archive; what was read on the host goes before.
-            What::Sample(sample) if sample.unit == "B" && sample.value >= 0.0 => {
+            What::Sample(sample)
+                if sample.unit == "B" && sample.value >= 0.0 && sample_can_be(&sample) =>
+            {
                 let read = self.read.entry((sample.run, sample.name)).or_default();
                 read.stored = read.stored.or(Some(Bytes(sample.value as u64)));
             }

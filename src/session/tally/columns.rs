@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::{Outcome, TimeColumn};
 use crate::event::{Bytes, Clock, Labels, Phase, Published, RunId, Sample, Space};
 use crate::session::series::Counts;
-use crate::session::{RunView, Series, Session, can_be};
+use crate::session::{RunView, Series, Session, bytes_can_be, can_be, sample_can_be};
 
 /// Labels that number the repetitions of a step within a run: their values share a series.
 const ITERATION: [&str; 2] = ["i", "iteration"];
@@ -18,6 +18,8 @@ pub(super) struct Value<'a> {
     clock: Option<Clock>,
     resolution: f64,
     figure: f64,
+    /// Whether anything can have given it.
+    can_be: bool,
     series: &'a str,
     labels: Labels,
     iteration: u64,
@@ -46,13 +48,6 @@ impl<'a> Values<'a> {
     /// Those of a series, as they came.
     fn of(&self, series: &str) -> &[Value<'a>] {
         self.of.get(series).map_or(&[], Vec::as_slice)
-    }
-}
-
-impl Value<'_> {
-    /// Whether any clock can have given it.
-    fn can_be(&self) -> bool {
-        can_be(self.figure, self.unit) && self.resolution >= 0.0 && self.resolution.is_finite()
     }
 }
 
@@ -115,6 +110,7 @@ fn of_sample<'a>(sample: &'a Sample, run: Option<&'a RunView>, phase: Option<Pha
         clock: sample.clock,
         resolution: sample.resolution,
         figure: sample.value,
+        can_be: sample_can_be(sample),
         series: series_of(&sample.series, run),
         labels,
         iteration,
@@ -134,6 +130,7 @@ fn of_space<'a>(
         clock: None,
         resolution: 0.0,
         figure: bytes.0 as f64,
+        can_be: bytes_can_be(bytes),
         series: series_of(&space.series, run),
         labels: Labels::new(),
         iteration: 0,
@@ -187,8 +184,10 @@ pub(super) fn columns(
         mine.sort_by_key(|(_, value)| value.iteration);
         for (place, value) in mine {
             all.change(place, |column| {
-                column.resolution = column.resolution.max(value.resolution);
-                if !outcome.counts() || !value.can_be() {
+                if value.can_be {
+                    column.resolution = column.resolution.max(value.resolution);
+                }
+                if !outcome.counts() || !value.can_be {
                     column.out.push((at, value.figure));
                     return;
                 }

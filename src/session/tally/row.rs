@@ -6,7 +6,7 @@ use super::columns::{ByRun, columns, values};
 use super::groups::{self, Group, Once};
 use super::{Outcome, Row};
 use crate::event::{Binding, EndState, Facts, Labels, Phase, Proof, Published, RunId};
-use crate::session::{RunStage, RunView, Session};
+use crate::session::{RunStage, RunView, Session, bytes_can_be, sample_can_be};
 
 /// What a row needs of a session, by run.
 struct Known<'a> {
@@ -26,10 +26,16 @@ impl<'a> Known<'a> {
         }
         let samples = session.samples.iter();
         let measured = samples
-            .filter(|one| one.name == "subject" && one.unit == "B")
+            .filter(|one| one.name == "subject" && one.unit == "B" && sample_can_be(one))
             .map(|one| (&one.run, one.value as u64));
         let spaces = session.spaces.iter().filter(|one| one.name == "subject");
-        let read = spaces.filter_map(|one| Some((&one.run, one.logical.or(one.stored)?.0)));
+        let read = spaces.filter_map(|one| {
+            let bytes = one
+                .logical
+                .or(one.stored)
+                .filter(|one| bytes_can_be(*one))?;
+            Some((&one.run, bytes.0))
+        });
         Self {
             session,
             values: values(session),
@@ -238,6 +244,7 @@ fn subject_bytes(known: &Known<'_>, runs: &[&RunView]) -> Vec<u64> {
         read.or_else(|| {
             proofs
                 .filter_map(|proof| proof.bytes)
+                .filter(|bytes| bytes_can_be(*bytes))
                 .map(|bytes| bytes.0)
                 .max()
         })

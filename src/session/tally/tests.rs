@@ -374,3 +374,39 @@ fn sessions_are_put_together_without_mixing_them() {
     assert_eq!(rows.len(), 2);
     assert_ne!(rows[0].session, rows[1].session);
 }
+
+/// What nothing can have given is marked, and out of every median, whatever it is a figure of.
+#[test]
+fn figures_that_cannot_be_count_nowhere() {
+    let mut story = Story::new();
+    let binding = story.binding("files-cp", "h1");
+    let odd = u64::MAX - 4095;
+    for (seconds, told, stored) in [(2.0, 1e300, 900), (-5.0, -8.0, odd), (4.0, 700.0, 800)] {
+        let run = story.run(&binding, "full");
+        story.seconds(&run, "restore", Clock::Host, 0.001, seconds);
+        story.sample(&run, "full", "archive", told, "B", &[]);
+        if let Some(What::Sample(sample)) = story.last() {
+            sample.step = Some("s0".into());
+        }
+        story.sample(&run, "full", "rate", told, "B/s", &[]);
+        story.stored(&run, "copy", stored);
+        story.proved(&run, true);
+        story.done(&run, EndState::Ok);
+    }
+    let row = &Tally::of(&story.session()).rows[0];
+    assert_eq!(values(row, "restore"), [2.0, 4.0]);
+    let space = |name: &str| {
+        let found = row.space.iter().find(|series| series.name == name);
+        found.map(|series| (series.values.clone(), series.out.len()))
+    };
+    assert_eq!(space("archive"), Some((vec![700.0], 2)));
+    assert_eq!(space("rate"), Some((vec![700.0], 2)));
+    assert_eq!(space("copy"), Some((vec![900.0, 800.0], 1)));
+    let marked = row.remarks.iter().filter(|one| one.contains("cannot be"));
+    assert_eq!(marked.count(), 6, "{:?}", row.remarks);
+    assert!(
+        row.remarks.iter().all(|remark| remark.len() < 120),
+        "{:?}",
+        row.remarks
+    );
+}

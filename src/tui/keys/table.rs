@@ -159,7 +159,7 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Dialog, Action::Right, &[plain(KeyCode::Right), plain(KeyCode::Down), key('l'), key('j'), TAB], "the next choice", "choose"),
     bind(Context::Dialog, Action::Back, &[ESC, key('q'), key('n')], "change nothing", "cancel"),
 
-    bind(Context::Entry, Action::Accept, &[ENTER], "take what was typed", "take"),
+    bind(Context::Entry, Action::Accept, &[ENTER], "take what was typed", "done"),
     bind(Context::Entry, Action::Back, &[ESC], "forget it", "cancel"),
     bind(Context::Entry, Action::Syntax, &[ctrl('r')], "in a search or filter of the log: text, or a regular expression", ""),
 

@@ -120,7 +120,7 @@ fn row<'a>(ui: Ui<'a>, width: usize, recording: &Recording) -> Row<'a> {
         return row;
     };
     let Some(date) = recording.date(ui.model.zone) else {
-        row.left(&recording.name(), width / 2, Role::Text)
+        row.name(&recording.name(), width / 2, Role::Text)
             .gap(1)
             .text(&format!("✗ {}", summary.result()), Role::Error);
         return row;
@@ -206,9 +206,12 @@ fn draw_detail(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, recording: Option<&R
         }
     }
     rows.push(hosts.line());
-    for method in methods(summary) {
+    let methods = methods(summary);
+    let name = methods.iter().map(|method| text::width(&method.name)).max();
+    let name = name.unwrap_or_default().clamp(8, (width / 3).max(8));
+    for method in methods {
         let mut row = Row::new(ui, width);
-        row.gap(1).left(&method.name, 18, Role::Text).gap(1);
+        row.gap(1).name(&method.name, name, Role::Text).gap(1);
         for run in &method.runs {
             let sign = signs::of_run(&run.stage);
             row.text(sign.glyph, sign.role);

@@ -184,3 +184,51 @@ proptest! {
         draw(&model, &tale.session, (wide, high), "mono");
     }
 }
+
+/// A reason that takes several rows is one method, whichever of its rows is clicked.
+#[test]
+fn titles_and_reasons_stand_there_in_full_and_each_row_is_its_methods() {
+    let session = Session::default();
+    for size in [(120, 40), (200, 60)] {
+        let mut model = model();
+        model.size = size;
+        update(&mut model, &session, Message::Offer(Box::new(offer())));
+        let area = layout::picking(&model).methods;
+        let buffer = draw(&model, &session, size, "mono");
+        let inside: Vec<String> = (area.y + 1..area.bottom() - 1)
+            .map(|y| {
+                let cells = area.x + 1..area.right() - 1;
+                cells.map(|x| buffer[(x, y)].symbol()).collect()
+            })
+            .collect();
+        let words = inside.join(" ");
+        let words: Vec<&str> = words.split_whitespace().collect();
+        for says in [
+            "proxmox-backup-client is missing: apt install proxmox-backup-client",
+            "vzdump, then qmrestore in its place",
+        ] {
+            let says: Vec<&str> = says.split(' ').collect();
+            let mut at = words.iter();
+            assert!(
+                says.iter().all(|word| at.any(|shown| shown == word)),
+                "{size:?} {says:?}: {inside:?}"
+            );
+        }
+        let mut below = None;
+        for (row, y) in inside.iter().zip(area.y + 1..) {
+            let names = [
+                "guest-snapshot",
+                "guest-archive",
+                "guest-store",
+                "guest-copy",
+            ];
+            below = names.iter().position(|name| row.contains(name)).or(below);
+            click(&mut model, &session, (area.x + 3, y));
+            let is_last = row.trim().is_empty();
+            assert!(
+                is_last || Some(model.picking.method) == below,
+                "{size:?} {row:?}"
+            );
+        }
+    }
+}

@@ -3,7 +3,7 @@
 //! The test binary runs itself again in a pseudo-terminal, where [`child`] is the program.
 
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -268,7 +268,9 @@ impl Program {
 
     fn report(&self) -> String {
         let begin = Instant::now();
-        while !Path::new(&self.report).exists() {
+        // It is there before it is written.
+        let told = || std::fs::read_to_string(&self.report).unwrap_or_default();
+        while told().is_empty() {
             assert!(
                 begin.elapsed() < PATIENCE,
                 "it has not ended:\n{}",
@@ -276,7 +278,7 @@ impl Program {
             );
             thread::sleep(Duration::from_millis(10));
         }
-        std::fs::read_to_string(&self.report).unwrap()
+        told()
     }
 }
 
@@ -322,6 +324,7 @@ fn signals_give_the_terminal_back() {
         (Signal::TERM, "Terminated"),
         (Signal::HUP, "HungUp"),
         (Signal::INT, "Interrupted"),
+        (Signal::QUIT, "Terminated"),
     ] {
         let program = Program::start("watching", &[], None);
         program.wait_for("following");

@@ -316,3 +316,65 @@ fn the_keys_of_what_fills_the_screen_are_told_before_those_of_the_replay() {
         "{shown}"
     );
 }
+
+#[test]
+fn figures_of_a_publication_are_compared_and_not_played() {
+    let mut tale = Tale::new();
+    let mut header = tale.session.header.as_deref().unwrap().clone();
+    header.origin = crate::event::Origin::Published;
+    header.plan.runs.clear();
+    let mut session = crate::session::Session::default();
+    session.apply(&Event {
+        seq: 0,
+        t: Nanos(0),
+        what: What::Header(Box::new(header)),
+    });
+    tale.session = session;
+    let mut model = model();
+    update(&mut model, &tale.session, Message::Replay(replay()));
+    update(&mut model, &tale.session, Message::Changed(Nanos(0)));
+    assert_eq!(model.screen, Screen::Comparing);
+    assert!(model.say.as_deref().unwrap().contains("nothing is played"));
+    // No key plays what cannot be played.
+    assert!(press(&mut model, &tale.session, " ").is_empty());
+    let shown = text(&draw(&model, &tale.session, (120, 40), "default"));
+    assert!(shown.contains("publication · monday.jsonl"), "{shown}");
+    assert!(!shown.contains("speed"), "{shown}");
+    // Whoever goes back to the panes is told why they are empty.
+    press(&mut model, &tale.session, "c");
+    assert_eq!(model.screen, Screen::Watching);
+    update(&mut model, &tale.session, Message::Changed(Nanos(0)));
+    assert_eq!(model.screen, Screen::Watching, "it was shown once");
+    let shown = text(&draw(&model, &tale.session, (120, 40), "default"));
+    assert!(shown.contains("nothing was run here"), "{shown}");
+}
+
+#[test]
+fn the_end_of_a_recording_that_is_still_read_is_the_real_one() {
+    let (tale, mut model) = (tale(), model());
+    let mut state = replay_of(&tale);
+    update(&mut model, &tale.session, Message::Replay(state.clone()));
+    let length = state.length;
+    let end = |model: &mut Model| press(model, &tale.session, "$");
+    assert_eq!(end(&mut model), [Effect::Replay(Player::Seek(length))]);
+    state.read = Some(40);
+    update(&mut model, &tale.session, Message::Replay(state));
+    assert_eq!(
+        end(&mut model),
+        [Effect::Replay(Player::Seek(Nanos(u64::MAX)))]
+    );
+    assert!(model.say.as_deref().unwrap().contains("still being read"));
+}
+
+#[test]
+fn a_loop_says_at_its_end_that_it_begins_anew() {
+    let (tale, mut model) = (tale(), model());
+    let state = ReplayState {
+        looping: true,
+        paused: false,
+        ..replay_of(&tale)
+    };
+    update(&mut model, &tale.session, Message::Replay(state));
+    let shown = text(&draw(&model, &tale.session, (120, 40), "default"));
+    assert!(shown.contains("begins anew in 5 s"), "{shown}");
+}

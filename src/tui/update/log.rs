@@ -217,7 +217,7 @@ fn go(
                 format!("{text:?} is in no line that has {with:?}, too.")
             }
             None if model.watching.log.alone.is_some() => {
-                format!("{text:?} is not in the log of this step.")
+                format!("{text:?} is not in the log of this step; its command is not searched.")
             }
             None => format!("{text:?} is not in the log of this run."),
         });

@@ -55,6 +55,7 @@ fn take(model: &mut Model, session: &Session, message: Message) -> Vec<Effect> {
                 Some(frozen) => frozen.goes_on(session, now),
                 None => model.now = now,
             }
+            replay::present(model, session);
             over(model, session)
         }
         Message::Offer(offer) => take_offer(model, *offer),

@@ -15,7 +15,7 @@ use super::super::message::Effect;
 use super::super::model::{Layer, Model, Pane, PickPane, Screen};
 use super::super::palette;
 use super::super::runlog::{At, RunLog};
-use super::super::screens::dialog;
+use super::super::screens::{self, dialog};
 use super::super::view::Ui;
 use super::super::widgets::{plan, steps};
 use super::{act, copying, log};
@@ -234,6 +234,7 @@ fn picking(model: &mut Model, at: Position) {
         return;
     };
     let areas = layout::picking(model);
+    let method = screens::picking::method_at(model, at);
     let picking = &mut model.picking;
     picking.pane = pane;
     match pane {
@@ -254,9 +255,8 @@ fn picking(model: &mut Model, at: Position) {
             }
         }
         PickPane::Methods => {
-            let rows = Block::bordered().inner(areas.methods);
-            if let Some(row) = row_at(rows, picking.method, picking.shown().len(), at) {
-                picking.method = row;
+            if let Some(method) = method {
+                picking.method = method;
                 picking.scroll = 0;
             }
         }

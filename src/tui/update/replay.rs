@@ -4,6 +4,7 @@ use crate::event::Nanos;
 use crate::session::Session;
 
 use super::super::chapters;
+use super::super::contexts::is_unplayed;
 use super::super::keys::Action;
 use super::super::layout;
 use super::super::message::{Effect, Player, ReplayState};
@@ -30,6 +31,25 @@ pub(super) fn stands(model: &mut Model, state: ReplayState) {
         model.say = None;
     }
     model.replay = Some(state);
+}
+
+/// Once something is known of a recording: figures that a publication prints are compared, for
+/// there is nothing that could be played.
+pub(super) fn present(model: &mut Model, session: &Session) {
+    let Some(replay) = &model.replay else {
+        return;
+    };
+    if model.presented == Some(replay.opened) || session.header.is_none() {
+        return;
+    }
+    model.presented = Some(replay.opened);
+    if is_unplayed(session) {
+        model.screen = Screen::Comparing;
+        model.say = Some(
+            "These are figures that a publication prints: nothing was run here, so nothing is played."
+                .to_owned(),
+        );
+    }
 }
 
 /// Whether an action is one of a replay, on the screens that show one.
@@ -108,7 +128,15 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
         Action::Rewind => return seek(model, at.saturating_sub(JUMP)),
         Action::Advance => return seek(model, at.saturating_add(JUMP)),
         Action::Restart => return seek(model, 0),
-        Action::Finish => return seek(model, u64::MAX),
+        Action::Finish => {
+            if replay.read.is_some() {
+                model.say = Some(
+                    "It is still being read: this is the end so far, and it goes on to the real one."
+                        .to_owned(),
+                );
+            }
+            return seek(model, u64::MAX);
+        }
         Action::NextChapter | Action::PreviousChapter => {
             return next_chapter(model, session, action);
         }
@@ -148,11 +176,16 @@ fn pace(model: &mut Model, action: Action) -> Vec<Effect> {
 
 /// To another moment of a recording. What was looked at may not have happened there.
 fn seek(model: &mut Model, to: u64) -> Vec<Effect> {
-    let Some(ReplayState { at, length, .. }) = &mut model.replay else {
+    let Some(ReplayState {
+        at, length, read, ..
+    }) = &mut model.replay
+    else {
         return Vec::new();
     };
     *at = Nanos(to.min(length.0));
-    let seek = Player::Seek(*at);
+    // Of one that is still read the end is not known; the player goes on to it.
+    let is_end = to == u64::MAX && read.is_some();
+    let seek = Player::Seek(if is_end { Nanos(to) } else { *at });
     watching::follow(model);
     vec![Effect::Replay(seek)]
 }

@@ -26,7 +26,12 @@ pub(super) fn act(model: &mut Model, session: &Session, action: Action) -> Vec<E
             model.watching.pane = Pane::Log;
             let query = model.watching.log.search.as_ref().map(|found| &found.query);
             let (syntax, before) = typed_before(query);
-            entry(model, Purpose::Search(syntax), "Search", before);
+            entry(
+                model,
+                Purpose::Search(syntax),
+                "Search what was printed",
+                before,
+            );
         }
         Action::FilterLog => {
             let query = model.watching.log.filter.as_ref().map(|found| &found.query);

@@ -8,8 +8,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use crate::event::{Bytes, Sample, Space};
-use crate::session::{Left, LeftState, PoolView, Session};
+use crate::event::{Sample, Space};
+use crate::session::{Left, LeftState, PoolView, Session, bytes_can_be, sample_can_be};
 
 use super::super::keys::{Action, Context};
 use super::super::model::{Model, Pane};
@@ -141,7 +141,7 @@ fn draw_item(ui: Ui<'_>, row: &mut Row<'_>, item: &Item<'_>, name: usize) {
         Item::StillOut(n) => {
             row.left("still out", name, Role::Text)
                 .gap(2)
-                .text(&n.to_string(), Role::Accent);
+                .text(&format::count(*n, "leftover"), Role::Accent);
         }
         Item::Left(left) => still_out(row, left, name),
         Item::Heading(title) => {
@@ -244,7 +244,12 @@ fn figure(row: &mut Row<'_>, space: &Space, name: usize) {
         (space.logical, "logical"),
     ];
     for (bytes, word) in figures {
-        if let Some(bytes) = bytes {
+        if let Some(bytes) = bytes.filter(|bytes| !bytes_can_be(*bytes)) {
+            row.gap(2)
+                .text(&format::impossible(bytes.0 as f64, "B"), Role::Warn)
+                .gap(1)
+                .text(word, Role::Muted);
+        } else if let Some(bytes) = bytes {
             row.gap(2)
                 .right(&format::bytes(bytes), 8, Role::Accent)
                 .gap(1)
@@ -263,10 +268,12 @@ fn told(ui: Ui<'_>, row: &mut Row<'_>, sample: &Sample, name: usize) {
     let step = sample.step.as_ref();
     let step = step.and_then(|step| ui.session.step_view(step));
     let by = step.map_or(items::source(sample), |step| step.planned.name.as_str());
-    let bytes = Bytes(sample.value.max(0.0) as u64);
-    row.left(&sample.name, name, Role::Text)
-        .gap(2)
-        .right(&format::bytes(bytes), 8, Role::Accent)
-        .gap(1)
-        .text(by, Role::Muted);
+    row.left(&sample.name, name, Role::Text).gap(2);
+    if sample_can_be(sample) {
+        let value = format::value(sample.value, &sample.unit, sample.resolution);
+        row.right(&value, 8, Role::Accent);
+    } else {
+        row.text(&format::impossible(sample.value, &sample.unit), Role::Warn);
+    }
+    row.gap(1).text(by, Role::Muted);
 }

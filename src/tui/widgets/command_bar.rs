@@ -190,6 +190,17 @@ fn only_choice(ui: Ui<'_>) -> Option<&str> {
     }
 }
 
+/// What a question's key does now: what is chosen, in its own words.
+fn chosen(ui: Ui<'_>) -> Option<&str> {
+    match ui.model.layers.last() {
+        Some(Layer::Dialog(dialog)) => {
+            let (choice, _) = dialog.choices.get(dialog.at)?;
+            Some(choice)
+        }
+        _ => None,
+    }
+}
+
 /// What the bar calls a key: pausing and going on are one key.
 fn label(ui: Ui<'_>, bound: &Bound) -> String {
     let replay = ui.model.replay.as_ref();
@@ -206,7 +217,7 @@ fn label(ui: Ui<'_>, bound: &Bound) -> String {
             "all"
         }
         Action::Accept if bound.bind.context == Context::Dialog => {
-            only_choice(ui).unwrap_or(bound.bind.bar)
+            chosen(ui).unwrap_or(bound.bind.bar)
         }
         _ => bound.bind.bar,
     }

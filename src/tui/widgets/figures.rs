@@ -1,7 +1,7 @@
 //! What is said of a row of figures wherever it is shown.
 
 use crate::report::{Scale, counted};
-use crate::session::{Row as Figures, Series};
+use crate::session::{Outcome, Row as Figures, Series};
 
 use super::super::signs;
 use super::super::text;
@@ -60,7 +60,17 @@ pub(crate) fn states_width(figures: &Figures) -> usize {
     all.iter().map(|(text, _)| text::width(text)).sum()
 }
 
+/// Said once behind the signs where all are alike: empty boxes alone tell nobody what is missing.
+const UNPROVED: &str = " unproved";
+
 fn signs(figures: &Figures) -> Vec<(String, Role)> {
+    let mut over = figures
+        .outcomes
+        .iter()
+        .filter(|one| one.is_over())
+        .peekable();
+    let unproved = over.peek().is_some() && over.all(|one| *one == Outcome::Unverified);
+    let unproved = unproved.then(|| (UNPROVED.to_owned(), signs::UNVERIFIED.role));
     let is_long = figures.outcomes.len() > SIGNS;
     let alike = figures.outcomes.chunk_by(|one, next| one == next);
     alike
@@ -75,6 +85,7 @@ fn signs(figures: &Figures) -> Vec<(String, Role)> {
             };
             Some((text, sign.role))
         })
+        .chain(unproved)
         .collect()
 }
 

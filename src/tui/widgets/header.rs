@@ -216,9 +216,13 @@ fn standing(ui: Ui<'_>) -> (String, Role) {
     if session.header.is_none() {
         return ("waiting for the first event".to_owned(), Role::Muted);
     }
-    if let Some(end) = &session.end {
-        let role = if end.exit == 0 { Role::Ok } else { Role::Error };
-        return (format!("over: {}", end.reason), role);
+    if let Some(ending) = session.ending() {
+        let role = if ending.is_good {
+            Role::Ok
+        } else {
+            Role::Error
+        };
+        return (format!("over: {}", ending.text), role);
     }
     let place = place(session);
     if model.leave != Leave::No {

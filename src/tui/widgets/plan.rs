@@ -155,7 +155,9 @@ fn lines<'a>(
                 let room = width.saturating_sub(name + 3);
                 states(ui, &mut row, binding, looked_at, room);
                 let role = if is_here { Role::Running } else { Role::Text };
-                row.gap(1).text(&binding.method, role);
+                row.gap(1);
+                let room = row.room().min(text::width(&binding.method));
+                row.name(&binding.method, room, role);
             }
         }
         Some(row.line())
@@ -246,7 +248,9 @@ pub(crate) fn draw_line(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         } else {
             Role::Text
         };
-        row.gap(1).text(&label(binding), role);
+        row.gap(1);
+        let room = row.room().min(text::width(&label(binding)));
+        row.name(&label(binding), room, role);
     }
     if let Some(left) = estimate::session_left(ui.session, ui.model.now) {
         row.end(&format!("{} ", left.how), Role::Muted);

@@ -58,6 +58,14 @@ impl<'a> Row<'a> {
         self.text(&padded, role)
     }
 
+    /// A name in a column of so many cells, at its left; one that is too long keeps its end.
+    pub fn name(&mut self, text: &str, cells: usize, role: Role) -> &mut Self {
+        let cells = cells.min(self.room());
+        let clean = text::clean(text);
+        let padded = text::left(&text::name(&clean, cells), cells);
+        self.text(&padded, role)
+    }
+
     /// Text in a column of so many cells, at its right.
     pub fn right(&mut self, text: &str, cells: usize, role: Role) -> &mut Self {
         let padded = text::right(&text::clean(text), cells);

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use crate::event::Nanos;
 use crate::recording::ChapterKind;
 
+use super::super::contexts::is_unplayed;
 use super::super::message::ReplayState;
 use super::super::theme::Role;
 use super::super::view::Ui;
@@ -15,6 +16,9 @@ use super::row::Row;
 
 /// Where the replay stands, in words: as many as there is room for.
 pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
+    if is_unplayed(ui.session) {
+        return (format!("publication · {}", replay.name), Role::Info);
+    }
     let (pace, role) = pace(replay);
     let clock = format!(
         "{} of {}",
@@ -22,8 +26,8 @@ pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
         format::moment(replay.length)
     );
     let is_at_end = replay.read.is_none() && replay.at >= replay.length;
-    let place = match &ui.session.end {
-        Some(end) => format!("over: {}", end.reason),
+    let place = match ui.session.ending() {
+        Some(ending) => format!("over: {}", ending.text),
         None if is_at_end => format!("cut here, {}", header::place(ui.session)),
         None => header::place(ui.session),
     };
@@ -36,7 +40,9 @@ pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
     if replay.cut && replay.passing.is_none() && !replay.idle.is_empty() {
         parts.push((5, "idle cut".to_owned()));
     }
-    if replay.looping {
+    if replay.looping && is_at_end && !replay.paused {
+        parts.push((1, "begins anew in 5 s".to_owned()));
+    } else if replay.looping {
         parts.push((3, "loop".to_owned()));
     }
     if let Some(read) = replay.read {

@@ -118,7 +118,7 @@ fn line(
     (name, figures, series): (&str, &Figures, &Series),
 ) -> Line<'static> {
     let mut row = Row::new(ui, columns.width);
-    row.left(name, columns.name, Role::Text)
+    row.name(name, columns.name, Role::Text)
         .gap(2)
         .right(&median(series), columns.median, Role::Accent)
         .gap(2);

@@ -46,6 +46,9 @@ pub(in super::super) struct Shown {
     widest: usize,
 }
 
+/// Cells that figures and bars are always left.
+const FIGURES: usize = 72;
+
 /// So many lines show times together; each of the others is shown alone.
 const MOST_LINES: usize = 300;
 
@@ -118,9 +121,11 @@ impl Shown {
         (view - 1..view, 0)
     }
 
-    /// Cells of the longest name, within what is left to it.
+    /// Cells of the longest name, within what is left to it: a third, or all but what figures and
+    /// bars need.
     fn name_width(&self, width: usize) -> usize {
-        self.widest.clamp(8, (width / 3).max(8))
+        let most = (width / 3).max(width.saturating_sub(FIGURES)).max(8);
+        self.widest.clamp(8, most)
     }
 }
 

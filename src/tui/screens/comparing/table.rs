@@ -14,7 +14,7 @@ use super::Shown;
 const GAP: usize = 2;
 /// Cells between the name and the first column: for a sign that there are columns before.
 const FRONT: usize = 3;
-/// Cells of a column at most.
+/// Cells of a column at most, where there is no more room than for a few.
 const MOST: usize = 26;
 
 pub(super) fn lines(
@@ -41,7 +41,7 @@ pub(super) fn lines(
                 .max()
                 .unwrap_or_default()
                 .max(text::width(title))
-                .min(MOST)
+                .min(MOST.max(width / 4))
         })
         .collect();
     let name = shown
@@ -80,7 +80,7 @@ pub(super) fn lines(
     for row in order.iter().filter_map(|at| overview.rows.get(*at)) {
         let mut line = Row::new(ui, width);
         let label = row.first().map_or("", |cell| cell.text.as_str());
-        line.left(label, name, Role::Text).gap(FRONT);
+        line.name(label, name, Role::Text).gap(FRONT);
         for at in columns() {
             let cells = width_of(&widths, at);
             match row.get(at) {

@@ -107,10 +107,14 @@ fn method_lines(ui: Ui<'_>, method: &MethodOffer, width: usize, rows: &mut Vec<L
     if !method.subject.is_empty() {
         row.gap(2).text(&method.subject, Role::Text);
     }
+    let is_told = row.whole(&method.title, Role::Muted);
     if method.runnable.is_ok() && !picked {
         row.whole("not picked", Role::Muted);
     }
     rows.push(row.line());
+    if !is_told && !method.title.is_empty() {
+        rows.extend(marked(ui, ("  ", &method.title), Role::Muted, width));
+    }
     if let Err(why) = &method.runnable {
         let says = format!("cannot run: {why}");
         rows.extend(marked(ui, ("! ", &says), Role::Warn, width));
@@ -177,7 +181,7 @@ fn command_lines(ui: Ui<'_>, line: &PreviewLine, is_new: bool, width: usize) -> 
     row.gap(1)
         .left(&phase, 8, Role::Muted)
         .gap(1)
-        .left(&line.name, name, Role::Text)
+        .name(&line.name, name, Role::Text)
         .gap(1);
     let mut rows = Vec::new();
     for part in parts {

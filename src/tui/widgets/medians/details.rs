@@ -12,7 +12,7 @@ use super::super::super::theme::Role;
 use super::super::super::view::Ui;
 use super::super::figures::{median, range};
 use super::super::row::Row;
-use super::values::{Tokens, tokens};
+use super::values::{EACH_SLOWER, Tokens, tokens};
 
 /// So many of the last values are told one by one.
 const MOST_VALUES: usize = 200;
@@ -69,7 +69,7 @@ fn says(figures: &Figures, column: &TimeColumn) -> String {
     let more = (before > 0).then(|| format!("+{before}"));
     let values = last
         .iter()
-        .filter(|token| token.text != "slows")
+        .filter(|token| token.text != EACH_SLOWER)
         .map(|token| token.text.clone());
     let values: Vec<String> = more.into_iter().chain(values).collect();
     let mut parts = vec![format!("{} s", values.join(" "))];

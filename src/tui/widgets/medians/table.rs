@@ -18,7 +18,7 @@ use super::values::{self, Tokens};
 const COUNT: usize = 7;
 /// Cells of signs of runs at most.
 const SIGNS: usize = 14;
-/// Cells of the conditions at most.
+/// Cells of the conditions at most, before all times have a column.
 const CONDITIONS: usize = 12;
 /// Blanks between columns.
 const GAP: usize = 2;
@@ -129,14 +129,15 @@ impl<'a> Table<'a> {
         let labels = ui.figures.labels.get(seen.clone()).unwrap_or_default();
         let conditions: Vec<String> = rows.iter().map(conditions).collect();
         let widest = |all: &[String]| all.iter().map(|text| text::width(text)).max();
-        let name = widest(labels).unwrap_or_default();
-        let name = name.clamp(8, (width / 3).max(8));
-        let condition = match ui.figures.conditions {
+        let whole = widest(labels).unwrap_or_default();
+        let name = whole.clamp(8, (width / 3).max(8));
+        let whole_condition = match ui.figures.conditions {
             // Said once, in the title.
             Some(_) => 0,
             None if width < 60 => 0,
-            None => widest(&conditions).unwrap_or_default().min(CONDITIONS),
+            None => widest(&conditions).unwrap_or_default(),
         };
+        let condition = whole_condition.min(CONDITIONS);
         let signs = rows.iter().map(states_width).max();
         let end = COUNT + signs.unwrap_or_default().min(SIGNS) + 1;
         let front = name + if condition > 0 { condition + 1 } else { 0 };
@@ -150,6 +151,13 @@ impl<'a> Table<'a> {
             room = room.saturating_sub(column.width() + GAP);
             columns.push(column);
         }
+        // Rows are told apart before more is said of each.
+        let missing = whole.saturating_sub(name).min(room);
+        let name = name + missing;
+        room -= missing;
+        let missing = (whole_condition - condition).min(room);
+        let condition = condition + missing;
+        room -= missing;
         for column in &mut columns {
             room = column.grow(room);
         }
@@ -179,7 +187,7 @@ impl<'a> Table<'a> {
             row.gap(self.condition + 1);
         }
         for column in &self.columns {
-            row.gap(GAP).left(&column.name, column.width(), Role::Muted);
+            row.gap(GAP).name(&column.name, column.width(), Role::Muted);
         }
         row.gap(1).right("n", COUNT - 1, Role::Muted);
         row.line()
@@ -196,7 +204,7 @@ impl<'a> Table<'a> {
         let mut row = Row::new(self.ui, self.width);
         let label = self.ui.figures.labels.get(place);
         let label = label.map_or("", String::as_str);
-        row.left(label, self.name, Role::Text);
+        row.name(label, self.name, Role::Text);
         if self.condition > 0 {
             let condition = self.conditions.get(at).map_or("", String::as_str);
             row.gap(1).left(condition, self.condition, Role::Info);

@@ -26,6 +26,9 @@ pub(super) struct Tokens {
     pub last: Vec<Token>,
 }
 
+/// Said behind the values where each run was slower than the one before it.
+pub(super) const EACH_SLOWER: &str = "each slower";
+
 /// Of more values than these none is marked as odd where it stands; a remark tells of it.
 const MANY: usize = 2_000;
 
@@ -101,7 +104,7 @@ pub(super) fn tokens(figures: &Figures, column: &TimeColumn, most: usize) -> Tok
     if is_few && series.slows() {
         all.push(Token {
             words: "each run slower than the one before".to_owned(),
-            text: "slows".to_owned(),
+            text: EACH_SLOWER.to_owned(),
             role: Role::Warn,
         });
     }
@@ -125,6 +128,11 @@ fn of_tokens(tokens: &[Token]) -> usize {
 /// As many of the last ones as there is room for, and how many more there are: `+12 57 60 66`.
 pub(super) fn draw(row: &mut Row<'_>, tokens: &Tokens, cells: usize) {
     let Tokens { before, last } = tokens;
+    // What is said of all values does not take the place of one: it is told below the table, too.
+    let last = match last.split_last() {
+        Some((word, values)) if word.text == EACH_SLOWER && width(tokens) > cells => values,
+        _ => last.as_slice(),
+    };
     let head = |from: usize| match before + from {
         0 => String::new(),
         more => format!("+{more}"),

@@ -14,7 +14,8 @@ use ratatui::widgets::Block;
 use crate::event::{Labels, Phase, PlannedStep};
 use crate::session::{RunStage, RunView, StepView};
 
-use super::super::keys::Action;
+use super::super::contexts::is_unplayed;
+use super::super::keys::{Action, Context};
 use super::super::layout::Beside;
 use super::super::model::{Pane, is_active};
 use super::super::signs::{self, Sign};
@@ -65,7 +66,18 @@ pub(crate) fn draw(
             left: "Steps",
             ..Titles::default()
         };
-        ui.pane(area, buffer, has_keys, titles);
+        let inner = ui.pane(area, buffer, has_keys, titles);
+        if is_unplayed(ui.session) {
+            let key = ui
+                .model
+                .keys
+                .says(Context::Watching, Action::Compare, "compares them");
+            let says = format!("Figures of a publication: nothing was run here. {key}");
+            let parts = text::wrap_words(&says, usize::from(inner.width).max(1));
+            let line = |part: &String| Line::styled(part.clone(), ui.style(Role::Info));
+            let rows: Vec<Line<'_>> = parts.iter().map(line).collect();
+            ui.rows(inner, buffer, &rows, 0);
+        }
         return;
     };
     let titles = Titles {
@@ -313,7 +325,7 @@ impl<'a> List<'a> {
             let phase = phase.map_or_else(String::new, |phase| phase.to_string());
             row.left(&phase, self.phase, Role::Muted);
         }
-        row.left(name, self.name, role).gap(1);
+        row.name(name, self.name, role).gap(1);
         row
     }
 

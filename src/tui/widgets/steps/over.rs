@@ -3,7 +3,7 @@
 use ratatui::text::Line;
 
 use crate::event::{Bytes, EndState, Sample, Space, StepEnd};
-use crate::session::StepView;
+use crate::session::{StepView, bytes_can_be, can_be, sample_can_be};
 
 use super::super::super::estimate;
 use super::super::super::signs;
@@ -25,8 +25,10 @@ impl List<'_> {
         role: Role,
     ) -> Vec<Line<'static>> {
         let sign = signs::of_end(end.end);
+        let is_odd = end.seconds.is_some_and(|seconds| !can_be(seconds, "s"));
         let taken = end
             .seconds
+            .filter(|_| !is_odd)
             .map(|seconds| self.took(seconds, end.resolution));
         let seconds = if step.planned.timed {
             role
@@ -34,6 +36,9 @@ impl List<'_> {
             Role::Muted
         };
         row.right(&taken.unwrap_or_default(), self.seconds, seconds);
+        if let Some(seconds) = end.seconds.filter(|_| is_odd) {
+            row.whole(&format::impossible(seconds, "s"), Role::Warn);
+        }
         if end.end != EndState::Ok {
             let status: Vec<_> = end.status.iter().map(i32::to_string).collect();
             let status = if end.end.is_good() || status.is_empty() {
@@ -96,8 +101,13 @@ impl List<'_> {
         let is_own = |sample: &Sample| sample.unit == "s" && sample.name == step.planned.name;
         let of_step = session.samples_of(&step.step);
         for sample in of_step.filter(|sample| !is_own(sample)).take(FIGURES) {
-            let value = format::value(sample.value, &sample.unit, sample.resolution);
-            row.whole(&format!("{} {value}", sample.name), Role::Text);
+            let (value, role) = if sample_can_be(sample) {
+                let value = format::value(sample.value, &sample.unit, sample.resolution);
+                (value, Role::Text)
+            } else {
+                (format::impossible(sample.value, &sample.unit), Role::Warn)
+            };
+            row.whole(&format!("{} {value}", sample.name), role);
         }
         let mut spaces: Vec<&Space> = Vec::new();
         for space in session.spaces_of(&step.step).take(MANY) {
@@ -106,10 +116,12 @@ impl List<'_> {
         }
         for space in spaces {
             if let Some(bytes) = space.stored.or(space.held).or(space.logical) {
-                row.whole(
-                    &format!("{} {}", space.name, format::bytes(bytes)),
-                    Role::Text,
-                );
+                let (value, role) = if bytes_can_be(bytes) {
+                    (format::bytes(bytes), Role::Text)
+                } else {
+                    (format::impossible(bytes.0 as f64, "B"), Role::Warn)
+                };
+                row.whole(&format!("{} {value}", space.name), role);
             }
         }
         Self::marks(row, step);
