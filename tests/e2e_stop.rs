@@ -124,9 +124,9 @@ fn a_stopped_file_system_on_a_loop_device_is_taken_away() {
     }
     let world = World::new();
     for step in [
-        "disk image",
-        "loop device",
-        "mount",
+        "mnt: image",
+        "mnt: loop device",
+        "mnt: mount",
         "change set",
         "rollback",
         "space is back",

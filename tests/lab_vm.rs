@@ -40,9 +40,9 @@ const SEND: [&str; 13] = [
     "--reps",
     "1",
     "--set",
-    "size=8MiB",
+    "size=3MiB",
     "--set",
-    "files=8",
+    "files=12",
 ];
 
 #[test]
@@ -69,17 +69,30 @@ fn a_check_finds_its_file_systems() {
 }
 
 #[test]
-fn a_run_is_verified_and_leaves_nothing() {
+fn all_btrfs_methods_three_times_are_verified_and_leave_nothing() {
     let Some((world, vm)) = lab() else { return };
+    vm.sh("mkdir -p /root/box");
     let before = vm.there();
     let record = world.text("r.jsonl");
-    let more = ["--format", "json", "--record", &record];
-    let run = world.run(&[&SEND[..], &more].concat());
+    let arguments = "run --host lab --sandbox /root/box --reps 3 --format json --method btrfs-snapshot --method btrfs-send \
+                     --method btrfs-experiment --set size=3MiB --set files=12 --set times=1 --set load_size=4MiB \
+                     --set load_seconds=6 --set load_before=0.5 --record";
+    let mut arguments: Vec<_> = arguments.split_whitespace().collect();
+    arguments.push(&record);
+    let run = world.run(&arguments);
     let report = run.assert_good().json();
-    for row in report["rows"].as_array().unwrap() {
+    let rows = report["rows"].as_array().unwrap();
+    // What is sent in part is a series of its own.
+    assert_eq!(rows.len(), 4, "{report}");
+    for row in rows {
         assert_eq!(row["host"], "lab", "{row}");
-        assert_eq!(row["states"], serde_json::json!(["ok"]), "{row}");
-        assert_eq!(row["verified"]["matched"], row["verified"]["of"], "{row}");
+        assert_eq!(
+            row["states"],
+            serde_json::json!(["ok", "ok", "ok"]),
+            "{row}"
+        );
+        assert_eq!(row["verified"]["matched"], 3, "{row}");
+        assert_eq!(row["verified"]["of"], 3, "{row}");
     }
     let recording = Recording::read(&world.path("r.jsonl"));
     for (name, state, _) in recording.leaves() {

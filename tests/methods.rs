@@ -91,7 +91,7 @@ fn a_condition_is_decided_in_the_plan() {
 
 #[test]
 fn steps_of_a_group_take_turns() {
-    let zfs = bound("zfs-snapshot", None, &[("many", "1,20")]);
+    let zfs = bound("zfs-snapshot", None, &[("snapshots", "1,20")]);
     let turns: Vec<_> = steps(&zfs)
         .into_iter()
         .filter(|name| name.starts_with("many: "))
@@ -118,7 +118,7 @@ fn repetitions_are_unrolled_with_their_labels() {
     let zfs = bound(
         "zfs-experiment",
         None,
-        &[("snapshots", "2"), ("many", "5,50")],
+        &[("times", "2"), ("snapshots", "5,50")],
     );
     let names = steps(&zfs);
     assert!(

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::cli::RunArgs;
-use crate::engine::{Gravity, POOLS_EVERY, pool_reads};
+use crate::engine::{Gravity, POOLS_EVERY, checks, pool_reads};
 use crate::event::Facts;
 use crate::method::Bound;
 use crate::session::clean;
@@ -150,9 +150,16 @@ fn findings(prepared: &Prepared) -> String {
     text
 }
 
-/// What reads how full the pools are while a method runs, as exact shell.
-pub(super) fn pools(bound: &Bound) -> String {
+/// What is looked at before a method runs, and how full the pools are while it does, as exact shell.
+pub(super) fn looks(bound: &Bound) -> String {
     let mut text = String::new();
+    for (host, command) in checks(bound).unwrap_or_default() {
+        let name = &bound.method.name;
+        let _ = writeln!(
+            text,
+            "# before {name} runs · whether it can · on {host}\n{command}\n"
+        );
+    }
     for read in pool_reads(bound).unwrap_or_default() {
         let _ = writeln!(
             text,
@@ -197,7 +204,7 @@ pub(super) fn dry_run(prepared: &Prepared) -> String {
         text.push('\n');
     }
     for bound in &prepared.bounds {
-        text.push_str(&pools(bound));
+        text.push_str(&looks(bound));
     }
     text.push_str(&findings(prepared));
     text

@@ -109,7 +109,7 @@ fn show(catalogue: &Catalogue, name: &str, set: &[String]) -> Result<String, Com
             let _ = writeln!(text, "\n{}", step.command);
         }
         text.push('\n');
-        text.push_str(&super::check::pools(&bound));
+        text.push_str(&super::check::looks(&bound));
     }
     Ok(text)
 }

@@ -73,6 +73,9 @@ impl Run<'_> {
             }
         }
         for figure in &self.bound.method.figures {
+            if !self.bound.needed(figure.when.as_deref()).unwrap_or(false) {
+                continue;
+            }
             let all: BTreeMap<String, Value> = self
                 .figures
                 .iter()

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::event::Subject;
+use crate::event::{LeaveKind, Subject};
 use crate::host::Host;
 use crate::method::{SubjectKind, SubjectSpec};
 
@@ -75,8 +75,8 @@ pub(super) struct Weighed<'a> {
     pub subject_host: &'a str,
     /// The run's scratch folder.
     pub scratch: &'a str,
-    /// What this run made itself, as `find` printed it.
-    pub made: &'a BTreeSet<String>,
+    /// What this run made itself on that host and has not undone: what it is, and as `find` printed it.
+    pub made: &'a [(LeaveKind, String)],
     /// The leave whose proof it relies on.
     pub relies_on: Option<&'a str>,
     /// Leaves that were proved in this run.
@@ -148,9 +148,10 @@ impl Weighed<'_> {
         let inside = id
             .strip_prefix(self.scratch)
             .is_some_and(|rest| rest.starts_with('/') && !rest.split('/').any(|part| part == ".."));
-        inside
-            || self.made.contains(id)
-            || (self.made.iter()).any(|made| super::named::belongs(kind, id, made))
+        let of = |(is, made): &(LeaveKind, String)| {
+            made == id || (*is == LeaveKind::Sandbox && belongs(kind, id, made))
+        };
+        inside || self.made.iter().any(of)
     }
 
     // A link in the scratch folder may lead out of it.
@@ -202,9 +203,34 @@ impl Weighed<'_> {
     }
 }
 
+/// Whether `id` belongs to `made`, a name that is as a whole comeback's own: a dataset is a part
+/// of its pool, a volume of its group.
+fn belongs(kind: &str, id: &str, made: &str) -> bool {
+    let rest = match kind {
+        "dataset" | "lv" => id.strip_prefix(made),
+        _ => return false,
+    };
+    rest.is_some_and(|rest| rest.starts_with('/') || rest.starts_with('@'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_in_a_pool_of_ones_own_is_ones_own() {
+        assert!(belongs("dataset", "cb1/data", "cb1"));
+        assert!(belongs("dataset", "cb1@first", "cb1"));
+        assert!(belongs("lv", "cb1/data", "cb1"));
+        for (kind, id) in [
+            ("dataset", "cb1x/data"),
+            ("dataset", "cb1"),
+            ("dataset", "tank/cb1/data"),
+            ("dir", "cb1/data"),
+        ] {
+            assert!(!belongs(kind, id, "cb1"), "{kind}:{id}");
+        }
+    }
 
     #[test]
     fn a_word_counts_only_with_the_right_name_and_host() {

@@ -156,6 +156,15 @@ pub(super) async fn gone(teller: &Teller, host: &dyn Host, session_dir: &str, le
     let _ = journal::append(host, session_dir, &entry).await;
 }
 
+/// Whether what others stand on is no longer there: a restart of the host takes mounts, loop devices
+/// and pools with it. The journal still names it: what is in vain there is looked for once more. A
+/// copy that is not seen may be within what is kept.
+async fn went_by_itself(shared: &Shared, host: &dyn Host, left: &Open) -> bool {
+    left.intended.kind == LeaveKind::Sandbox
+        && shared.reach(host.name()).await.is_ok()
+        && matches!(look(host, &left.intended.find).await, Ok(found) if found.is_empty())
+}
+
 /// Undoes in reverse. With `keep`, what may hold data stays, and why is said. Where something
 /// cannot be taken away, what was made before it stays as well: it may stand on it.
 pub(super) async fn unwind(shared: &Shared, open: &mut [Open], keep: Option<&str>) {
@@ -170,17 +179,25 @@ pub(super) async fn unwind(shared: &Shared, open: &mut [Open], keep: Option<&str
                 state: LeaveState::Kept { why },
             }));
         };
-        if let Some(why) = &keep
-            && left.intended.kind.holds_data()
-        {
-            kept(why.clone());
-            continue;
-        }
         let name = &left.intended.host;
         let Some(connected) = shared.hosts.get(name) else {
             continue;
         };
         let host = connected.host.as_ref();
+        if let Some(why) = &keep
+            && left.intended.kind.holds_data()
+        {
+            if went_by_itself(shared, host, left).await {
+                left.undone = true;
+                teller.tell(What::Leave(Leave {
+                    leave: left.id.clone(),
+                    state: LeaveState::Undone,
+                }));
+            } else {
+                kept(why.clone());
+            }
+            continue;
+        }
         let away = match unreached.get(name) {
             Some(why) => Err(why.clone()),
             None => shared.reach(name).await,

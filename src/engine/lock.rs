@@ -24,20 +24,37 @@ pub(super) struct Holder {
 /// takes it; another user may have had to take another.
 const FOLDERS: &str = "/run/lock /var/lock /tmp /dev/shm";
 
-/// What a subject is locked by: one folder is one subject, by whatever path it is named.
+/// What a subject is locked by: where it is seen, by whatever path or name it is called. A folder, the
+/// subvolume or dataset that it is, and the volume that is mounted there are one subject. What is mounted
+/// nowhere is locked by its name.
 ///
 /// # Errors
 /// Where the host is lost.
 pub(super) async fn key(host: &dyn Host, subject: &str) -> Result<String, EngineError> {
-    let Some((kind @ ("dir" | "subvolume"), path)) = subject.split_once(':') else {
+    let Some((kind, id)) = subject.split_once(':') else {
         return Ok(subject.to_owned());
     };
+    let seen = match kind {
+        "dir" | "subvolume" => format!("printf '%s\\n' {}", quote(id)),
+        "dataset" => format!(
+            "zfs get -H -o value mounted,mountpoint {} 2>/dev/null | tr '\\n' ' ' | sed -n 's/ $//; s/^yes //p'",
+            quote(id)
+        ),
+        "lv" => format!(
+            "findmnt -n -o TARGET {} 2>/dev/null | head -n 1",
+            quote(&format!("/dev/{id}"))
+        ),
+        _ => return Ok(subject.to_owned()),
+    };
     let text = format!(
-        "cd -- {path} 2>/dev/null && pwd -P || printf '%s\\n' {path}",
-        path = quote(path)
+        "at=$({seen}); case $at in /*) cd -- \"$at\" 2>/dev/null && pwd -P || printf '%s\\n' \"$at\" ;; esac"
     );
-    let real = script(host, "look where the subject is", &text, PATIENCE).await?;
-    Ok(format!("{kind}:{real}"))
+    let at = script(host, "look where the subject is", &text, PATIENCE).await?;
+    Ok(if at.is_empty() {
+        subject.to_owned()
+    } else {
+        format!("at:{at}")
+    })
 }
 
 fn name(key: &str) -> String {
@@ -105,3 +122,32 @@ pub(super) fn find(key: &str, session: &str) -> String {
 
 /// Shell text that gives a found lock back.
 pub(super) const UNDO: &str = r#"rm -f -- "$found/holder" && rmdir -- "$found""#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::LocalHost;
+
+    #[tokio::test]
+    async fn one_thing_is_one_subject_whatever_it_is_called() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().canonicalize().unwrap();
+        let link = at.join("link");
+        std::fs::create_dir(at.join("it's")).unwrap();
+        std::os::unix::fs::symlink(at.join("it's"), &link).unwrap();
+        let host = LocalHost::new();
+        let real = key(&host, &format!("dir:{}/it's", at.display()))
+            .await
+            .unwrap();
+        for other in [
+            format!("subvolume:{}/it's/", at.display()),
+            format!("dir:{}", link.display()),
+        ] {
+            assert_eq!(key(&host, &other).await.unwrap(), real, "{other}");
+        }
+        // What is not there, and what is mounted nowhere.
+        for name in ["lv:none/here", "dataset:none/here", "vm:100"] {
+            assert_eq!(key(&host, name).await.unwrap(), name);
+        }
+    }
+}

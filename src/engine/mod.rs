@@ -5,6 +5,7 @@
 //! and undoes it.
 
 mod action;
+mod ahead;
 mod away;
 mod background;
 mod between;
@@ -49,6 +50,7 @@ mod subjects;
 mod teller;
 mod waiting;
 
+pub use ahead::checks;
 pub use away::GONE_AFTER;
 pub use conduct::{Connected, Hosts, Missing, Sitting, session_id};
 pub use control::Control;

@@ -29,7 +29,7 @@ if command -v timeout >/dev/null 2>&1; then timeout 20 du -sk -- \"$d\" 2>/dev/n
         ),
         // A mark that came down from the parent, or with a received stream, was not set for this one.
         "dataset" => format!(
-            "d={id}; case $(zfs get -H -o value type \"$d\" 2>/dev/null),$(zfs get -H -o value mounted \"$d\" 2>/dev/null) in filesystem,yes) echo open ;; filesystem,*) echo unmounted ;; ?*,*) echo volume ;; *) echo none ;; esac
+            "d={id}; case $(zfs get -H -o value type,mounted,mountpoint \"$d\" 2>/dev/null | tr '\\n' ,) in filesystem,yes,/*) echo open ;; filesystem,yes,*) echo legacy ;; filesystem,*) echo unmounted ;; ?*) echo volume ;; *) echo none ;; esac
 zfs get -H -o value mountpoint \"$d\" 2>/dev/null | grep '^/' | tr '\\n' '\\001'; echo
 [ \"$(zfs get -H -o value,source comeback:subject \"$d\" 2>/dev/null)\" = \"on	local\" ] && echo marked || echo plain
 zfs get -Hp -o value referenced \"$d\" 2>/dev/null | awk '{{ printf \"%.0f\\n\", $1 / 1024 }}' | grep . || echo unknown
@@ -55,6 +55,9 @@ pub(super) fn refusal(state: &str, id: &str, at: &str) -> Option<String> {
         "link" => format!("the subject {id} is a symbolic link; name the directory itself: {at}"),
         "unmounted" => format!(
             "the subject {id} is not mounted, so that nothing in it can be read; say `zfs mount {id}` there"
+        ),
+        "legacy" => format!(
+            "the subject {id} is mounted by hand or by /etc/fstab (mountpoint=legacy), so that nobody can tell where a snapshot of it is seen; say `zfs set mountpoint=/DIR {id}` there, or name the folder as dir:DIR"
         ),
         "volume" => {
             format!("the subject {id} is no file system but a volume; name a file system")
@@ -91,56 +94,15 @@ pub(super) async fn identity(host: &dyn Host, what: &str) -> Result<Option<Strin
         .map(Some)
 }
 
-/// Whether `id` belongs to `made`, a name that is as a whole comeback's own: a dataset is a part
-/// of its pool, a volume of its group.
-pub(super) fn belongs(kind: &str, id: &str, made: &str) -> bool {
-    let rest = match kind {
-        "dataset" | "lv" => id.strip_prefix(made),
-        _ => return false,
-    };
-    rest.is_some_and(|rest| rest.starts_with('/') || rest.starts_with('@'))
-}
-
-/// Shell text that lists what there is of a kind, a line `KIND plain|marked ID<TAB>BYTES` each.
-/// Empty for kinds that are found by where they are mounted, or not at all.
-pub(super) fn list(kind: &str) -> &'static str {
-    match kind {
-        "dataset" => {
-            "if command -v zfs >/dev/null 2>&1; then { zfs get -H -t filesystem -o name,value,source comeback:subject; echo; zfs list -Hp -t filesystem -o name,used,mounted; } 2>/dev/null |
-awk -F '\\t' 'NF == 0 { second = 1; next } !second { if ($2 == \"on\" && $3 == \"local\") mark[$1] = 1; next } $3 == \"yes\" { print \"dataset \" (($1 in mark) ? \"marked\" : \"plain\") \" \" $1 \"\\t\" $2 }'; fi
-"
-        }
-        "lv" => {
-            "if command -v lvs >/dev/null 2>&1; then lvs --noheadings --nosuffix --units b --separator '|' -o vg_name,lv_name,lv_attr,lv_size,lv_tags 2>/dev/null |
-awk -F '|' '{ sub(/^ +/, \"\", $1) } $3 ~ /^V/ { print \"lv \" ((\",\" $5 \",\" ~ /,comeback,/) ? \"marked\" : \"plain\") \" \" $1 \"/\" $2 \"\\t\" $4 }'; fi
-"
-        }
-        _ => "",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_in_a_pool_of_ones_own_is_ones_own() {
-        assert!(belongs("dataset", "cb1/data", "cb1"));
-        assert!(belongs("dataset", "cb1@first", "cb1"));
-        assert!(belongs("lv", "cb1/data", "cb1"));
-        for (kind, id) in [
-            ("dataset", "cb1x/data"),
-            ("dataset", "cb1"),
-            ("dataset", "tank/cb1/data"),
-            ("dir", "cb1/data"),
-        ] {
-            assert!(!belongs(kind, id, "cb1"), "{kind}:{id}");
-        }
-    }
-
-    #[test]
     fn each_state_says_what_to_do() {
         assert_eq!(refusal("open", "tank/x", ""), None);
+        let said = refusal("legacy", "tank/x", "").unwrap();
+        assert!(said.contains("zfs set mountpoint=/DIR tank/x"), "{said}");
         let said = refusal("unmounted", "tank/x", "").unwrap();
         assert!(said.contains("zfs mount tank/x"), "{said}");
         assert!(

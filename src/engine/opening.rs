@@ -128,13 +128,18 @@ impl Opened {
     ) -> Result<(), EngineError> {
         let (name, session) = (host.name(), shared.session.as_str());
         let key = lock::key(host.as_ref(), subject).await?;
+        let find = lock::find(&key, session);
+        // The same thing by another name.
+        if (self.locks.iter()).any(|locked| locked.taken && locked.open.intended.find == find) {
+            return Ok(());
+        }
         let intended = Intended {
             run: "session".into(),
             step: "lock".into(),
             host: name.to_owned(),
             name: format!("lock on {subject}"),
             kind: LeaveKind::Lock,
-            find: lock::find(&key, session),
+            find,
             undo: lock::UNDO.to_owned(),
         };
         let (dir, teller) = (shared.session_dir(name), &shared.teller);

@@ -111,6 +111,9 @@ pub async fn examine(
         look(known.host.as_ref(), bound, &mut check).await?;
     }
     super::elsewhere::examine(hosts, bound, &mut check).await?;
+    if check.refusal().is_none() {
+        super::ahead::examine(hosts, bound, &mut check).await?;
+    }
     destroys(bound, confirmed, &mut check)?;
     disks(bound, &mut check);
     Ok(check)

@@ -268,10 +268,9 @@ impl<'a> Run<'a> {
         destroys: &crate::event::Destroys,
         host: &dyn Host,
     ) -> Result<(), EngineError> {
-        let made = self
-            .open
-            .iter()
-            .filter_map(|open| open.found.clone())
+        let here = |open: &&Open| !open.undone && open.intended.host == host.name();
+        let made: Vec<_> = (self.open.iter().filter(here))
+            .filter_map(|open| Some((open.intended.kind, open.found.clone()?)))
             .collect();
         let none = BTreeMap::new();
         Weighed {

@@ -45,15 +45,18 @@ async fn once(host: &dyn Host, reads: &[(Figure, String)]) -> Result<Reading, En
         match said.trim().parse() {
             Ok(bytes) => reading.put(*figure, Bytes(bytes)),
             // Not available is never 0.
-            Err(_) => {
-                reading.why = Some(format!(
-                    "not available, because {:?} is no number of bytes",
-                    said.trim()
-                ));
-            }
+            Err(_) => reading.why = Some(format!("not available, because {}", why(said.trim()))),
         }
     }
     Ok(reading)
+}
+
+/// A command that has no figure may say why: `because …`.
+fn why(said: &str) -> String {
+    match said.strip_prefix("because ") {
+        Some(why) if !why.contains('\n') => why.to_owned(),
+        _ => format!("{said:?} is no number of bytes"),
+    }
 }
 
 /// Settles, then reads until two readings agree or the limit (in seconds) passes.
@@ -73,7 +76,7 @@ pub(super) async fn read(
         let next = once(host, reads).await?;
         if next.same_bytes(&last) {
             return Ok(Reading {
-                settled: next.why.is_none(),
+                settled: true,
                 ..next
             });
         }

@@ -57,8 +57,7 @@ pub async fn subjects(
     kinds: &BTreeSet<SubjectKind>,
 ) -> Result<Vec<FoundSubject>, HostError> {
     let known = |kind: &SubjectKind| {
-        matches!(kind, SubjectKind::Dir | SubjectKind::Subvolume)
-            || !super::named::list(kind.name()).is_empty()
+        matches!(kind, SubjectKind::Dir | SubjectKind::Subvolume) || !list(kind.name()).is_empty()
     };
     if !kinds.iter().any(known) {
         return Ok(Vec::new());
@@ -70,6 +69,24 @@ pub async fn subjects(
 fn holds_data(fs: &FilesystemFact) -> bool {
     let is_system = |at: &str| SYSTEM.iter().any(|of| super::preflight::is_inside(at, of));
     LOCAL.contains(&fs.kind.as_str()) && fs.at != "/" && !is_system(&fs.at)
+}
+
+/// Shell text that lists what there is of a kind, a line `KIND plain|marked ID<TAB>BYTES` each.
+/// Empty for kinds that are found by where they are mounted, or not at all.
+fn list(kind: &str) -> &'static str {
+    match kind {
+        "dataset" => {
+            "if command -v zfs >/dev/null 2>&1; then { zfs get -H -t filesystem -o name,value,source comeback:subject; echo; zfs list -Hp -t filesystem -o name,used,mounted; } 2>/dev/null |
+awk -F '\\t' 'NF == 0 { second = 1; next } !second { if ($2 == \"on\" && $3 == \"local\") mark[$1] = 1; next } $3 == \"yes\" { print \"dataset \" (($1 in mark) ? \"marked\" : \"plain\") \" \" $1 \"\\t\" $2 }'; fi
+"
+        }
+        "lv" => {
+            "if command -v lvs >/dev/null 2>&1; then lvs --noheadings --nosuffix --units b --separator '|' -o vg_name,lv_name,lv_attr,lv_size,lv_tags 2>/dev/null |
+awk -F '|' '{ sub(/^ +/, \"\", $1) } $3 ~ /^V/ { print \"lv \" ((\",\" $5 \",\" ~ /,comeback,/) ? \"marked\" : \"plain\") \" \" $1 \"/\" $2 \"\\t\" $4 }'; fi
+"
+        }
+        _ => "",
+    }
 }
 
 /// The text that is run. It lists, and writes nothing but its answer.
@@ -115,7 +132,7 @@ each marked; each any"
         );
     }
     for kind in kinds {
-        inner.push_str(super::named::list(kind.name()));
+        inner.push_str(list(kind.name()));
     }
     format!(
         "p=; if timeout {LIMIT} true 2>/dev/null; then p='timeout {LIMIT}'; fi\n$p /bin/sh -c {}\n",

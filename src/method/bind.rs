@@ -336,7 +336,7 @@ impl Bound {
         Ok(value.is_true())
     }
 
-    /// Whether a program is needed: its condition holds.
+    /// Whether something of the head is for this binding: its condition holds.
     ///
     /// # Errors
     /// Where the condition is wrong.
@@ -348,7 +348,7 @@ impl Bound {
             .map(|value| value.is_true())
             .map_err(|why| MethodError::Unfit {
                 method: self.method.name.clone(),
-                why: format!("needs.when: {why}"),
+                why: format!("when: {why}"),
             })
     }
 
@@ -420,13 +420,13 @@ impl Bound {
     /// What templates outside of steps may use.
     #[must_use]
     pub fn head_context(&self, names: &RunNames) -> Value {
-        Value::from(self.base(names))
+        Value::from(self.named(self.base(names)))
     }
 
     /// All that a pool's templates may use.
     #[must_use]
     pub fn pool_context(&self, names: &RunNames, pool: &PoolDef) -> Value {
-        Value::from(self.within(self.base(names), &pool.with))
+        Value::from(self.within(self.named(self.base(names)), &pool.with))
     }
 
     /// All that a step's templates may use.
@@ -447,10 +447,15 @@ impl Bound {
         if let Some((name, value)) = item {
             all.insert(name.clone(), value.clone());
         }
-        Value::from(self.within(all, &step.with))
+        Value::from(self.within(self.named(all), &step.with))
     }
 
-    /// The same within a fragment.
+    /// With the names that the method gives itself.
+    fn named(&self, all: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+        self.within(all, &self.method.names)
+    }
+
+    /// With these beside, each made from what was there before.
     fn within(
         &self,
         mut all: BTreeMap<String, Value>,

@@ -7,6 +7,7 @@ use toml::Spanned;
 use super::action::{Action, Payload, WaitFor};
 use super::fragment::{self, Fragments, Placed, line_of};
 use super::model::{Method, MethodDef, Need, Own, Step, StepDef};
+use super::names::Names;
 use super::pipe::{Pipe, SHA256, THROUGH};
 use super::template::{FOUND, Templates};
 use super::{MethodError, SubjectKind};
@@ -62,6 +63,7 @@ pub(super) fn load(
             .iter()
             .map(|(k, v)| (k.clone(), v.get_ref().clone()))
             .collect(),
+        names: def.names,
         steps: steps.iter().map(|(step, _)| step.clone()).collect(),
         clocks: def
             .clock
@@ -73,6 +75,11 @@ pub(super) fn load(
             .iter()
             .map(|figure| figure.get_ref().clone())
             .collect(),
+        checks: def
+            .check
+            .iter()
+            .map(|check| check.get_ref().clone())
+            .collect(),
         pools: pools.iter().map(|pool| pool.def.clone()).collect(),
         labels: def.labels,
         room: def.room,
@@ -82,9 +89,9 @@ pub(super) fn load(
     };
     check_head(&method).map_err(|why| lines.top(why))?;
     for (name, setting) in &def.settings {
-        check_setting_name(name).map_err(|why| lines.at(setting, why))?;
+        check_setting_name(name).map_err(|why| lines.at(setting, format!("setting {why}")))?;
     }
-    let mut known = Known::new(&method);
+    let mut known = Known::new(&method).map_err(|why| lines.top(why))?;
     for (step, at_file) in &steps {
         known.step(step).map_err(|why| MethodError::Wrong {
             file: at_file.clone(),
@@ -95,6 +102,10 @@ pub(super) fn load(
     for clock in &def.clock {
         check_clock(&method, clock.get_ref()).map_err(|why| lines.at(clock, why))?;
     }
+    for check in &def.check {
+        let checked = check.get_ref().check(&method, &known.templates);
+        checked.map_err(|why| lines.at(check, format!("check: {why}")))?;
+    }
     for pool in &pools {
         let checked = pool.def.check(&method, &known.templates);
         checked.map_err(|why| pool.wrong(format!("pool {:?}: {why}", pool.def.name)))?;
@@ -102,6 +113,10 @@ pub(super) fn load(
     for figure in &def.figure {
         let names = known.templates.expression_names(&figure.get_ref().value);
         names.map_err(|why| lines.at(figure, format!("value: {why}")))?;
+        let when = figure.get_ref().when.as_deref();
+        known
+            .when(when, &BTreeMap::new())
+            .map_err(|why| lines.at(figure, why))?;
     }
     Ok(method)
 }
@@ -276,20 +291,16 @@ fn role_known(method: &Method, need: &Need) -> bool {
         .is_none_or(|role| method.roles.contains(role))
 }
 
-fn check_setting_name(name: &str) -> Result<(), String> {
+pub(super) fn check_setting_name(name: &str) -> Result<(), String> {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name
             .chars()
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if !plain {
-        return Err(format!(
-            "setting {name:?}: expected small letters, digits and _"
-        ));
+        return Err(format!("{name:?}: expected small letters, digits and _"));
     }
     if GIVEN.contains(&name) || name == FOUND || name == "vmid" {
-        return Err(format!(
-            "setting {name:?}: this name has a meaning of its own"
-        ));
+        return Err(format!("{name:?}: this name has a meaning of its own"));
     }
     Ok(())
 }
@@ -315,6 +326,7 @@ pub(super) struct Known<'a> {
     templates: Templates,
     pub(super) method: &'a Method,
     names: BTreeSet<String>,
+    own_names: Names,
     secrets: BTreeSet<String>,
     steps: BTreeMap<String, bool>,
     leaves: BTreeSet<String>,
@@ -324,14 +336,16 @@ pub(super) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn new(method: &'a Method) -> Self {
+    fn new(method: &'a Method) -> Result<Self, String> {
         let mut names: BTreeSet<String> = GIVEN.iter().map(ToString::to_string).collect();
         names.extend(method.settings.keys().cloned());
         if matches!(method.subject, SubjectKind::Vm | SubjectKind::Ct) {
             names.insert("vmid".to_owned());
         }
-        Self {
-            templates: Templates::default(),
+        let templates = Templates::default();
+        Ok(Self {
+            own_names: Names::new(method, &templates)?,
+            templates,
             method,
             names,
             secrets: BTreeSet::new(),
@@ -340,7 +354,7 @@ impl<'a> Known<'a> {
             copies: BTreeSet::new(),
             proved: BTreeSet::new(),
             hashes: BTreeSet::new(),
-        }
+        })
     }
 
     fn step(&mut self, step: &Step) -> Result<(), String> {
@@ -351,8 +365,9 @@ impl<'a> Known<'a> {
             return Err(format!("on: {:?} is no role of this method", step.on));
         }
         let mut local = self.names.clone();
+        local.extend(self.own_names.known(&self.names));
         for value in step.with.values() {
-            self.template("with", value, &self.names)?;
+            self.template("with", value, &local)?;
         }
         local.extend(step.with.keys().cloned());
         if let Some(each) = &step.each {
@@ -364,20 +379,7 @@ impl<'a> Known<'a> {
             }
             local.insert(each.name.clone());
         }
-        if let Some(when) = &step.when {
-            let names = self
-                .templates
-                .expression_names(when)
-                .map_err(|why| format!("when: {why}"))?;
-            let allowed = |name: &String| {
-                self.method.settings.contains_key(name)
-                    || step.with.contains_key(name)
-                    || ["facts", "own", "kind"].contains(&name.as_str())
-            };
-            if let Some(name) = names.iter().find(|name| !allowed(name)) {
-                return Err(format!("when: {name:?} is neither a setting nor a fact"));
-            }
-        }
+        self.when(step.when.as_deref(), &step.with)?;
         self.action(step, &local)?;
         Self::reads(step)?;
         self.leaves(step, &local)?;
@@ -406,6 +408,22 @@ impl<'a> Known<'a> {
         self.steps
             .insert(step.name.clone(), step.background.is_some());
         Ok(())
+    }
+
+    // Decided in the plan: by settings and facts, and what a fragment is given.
+    fn when(&self, when: Option<&str>, with: &BTreeMap<String, String>) -> Result<(), String> {
+        let Some(when) = when else { return Ok(()) };
+        let names = self.templates.expression_names(when);
+        let names = names.map_err(|why| format!("when: {why}"))?;
+        let allowed = |name: &String| {
+            self.method.settings.contains_key(name)
+                || with.contains_key(name)
+                || ["facts", "own", "kind"].contains(&name.as_str())
+        };
+        match names.iter().find(|name| !allowed(name)) {
+            Some(name) => Err(format!("when: {name:?} is neither a setting nor a fact")),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn template(

@@ -4,12 +4,14 @@
 //! `docs/methods.md` describes the format.
 
 mod action;
+mod ahead;
 mod bind;
 mod catalogue;
 mod check;
 mod expand;
 mod fragment;
 mod model;
+mod names;
 mod order;
 mod pipe;
 mod pool;
@@ -18,6 +20,7 @@ mod setting;
 mod template;
 
 pub use action::{Action, Hash, Payload, SpaceRead, Wait, WaitFor};
+pub use ahead::CheckDef;
 pub use bind::{Bound, ExpandedStep, RunNames, bind};
 pub use catalogue::{Catalogue, Origin};
 pub use model::{

@@ -9,6 +9,7 @@ use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
 use super::action::{Action, HashDef, PayloadDef, SpaceDef, WaitDef};
+use super::ahead::CheckDef;
 use super::pipe::Member;
 use super::pool::{PoolDef, PoolEntry};
 use super::setting::Setting;
@@ -37,12 +38,16 @@ pub struct Method {
     pub series: String,
     /// Settings.
     pub settings: BTreeMap<String, Setting>,
+    /// Names for what its templates write more than once, templates themselves.
+    pub names: BTreeMap<String, String>,
     /// Steps, in their order.
     pub steps: Vec<Step>,
     /// Clocks between steps.
     pub clocks: Vec<ClockDef>,
     /// Computed figures.
     pub figures: Vec<FigureDef>,
+    /// What is looked at before anything is made.
+    pub checks: Vec<CheckDef>,
     /// Pools that are watched while it runs.
     pub pools: Vec<PoolDef>,
     /// Labels of every run, templates over settings and facts.
@@ -297,6 +302,9 @@ pub struct FigureDef {
     pub unit: String,
     /// An expression over figures; a blank in a figure's name is `_`.
     pub value: String,
+    /// Only where this holds; settings, facts and `own` only.
+    #[serde(default)]
+    pub when: Option<String>,
     /// Series of its samples, where it is not the run's.
     #[serde(default)]
     pub series: Option<String>,
@@ -333,6 +341,8 @@ pub(super) struct MethodDef {
     #[serde(default)]
     pub settings: BTreeMap<String, Spanned<Setting>>,
     #[serde(default)]
+    pub names: BTreeMap<String, String>,
+    #[serde(default)]
     pub step: Vec<Spanned<StepDef>>,
     #[serde(default)]
     pub clock: Vec<Spanned<ClockDef>>,
@@ -340,6 +350,8 @@ pub(super) struct MethodDef {
     pub figure: Vec<Spanned<FigureDef>>,
     #[serde(default)]
     pub pool: Vec<Spanned<PoolEntry>>,
+    #[serde(default)]
+    pub check: Vec<Spanned<CheckDef>>,
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
     pub room: Option<String>,

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::check::GIVEN;
 use super::model::Method;
+use super::names::Names;
 use super::template::Templates;
 
 /// A pool as it stands in a file: one of its own, or those of a fragment.
@@ -84,8 +85,10 @@ impl PoolDef {
         if let Some(role) = self.on.as_ref().filter(|role| !method.roles.contains(role)) {
             return Err(format!("on: {role:?} is no role of this method"));
         }
-        let given =
-            |name: &String| GIVEN.contains(&name.as_str()) || method.settings.contains_key(name);
+        let mut parts: BTreeSet<String> = GIVEN.iter().map(ToString::to_string).collect();
+        parts.extend(method.settings.keys().cloned());
+        let names: BTreeSet<_> = Names::new(method, templates)?.known(&parts).collect();
+        let given = |name: &String| parts.contains(name) || names.contains(name);
         let all = |name: &String| given(name) || self.with.contains_key(name);
         for value in self.with.values() {
             known("with", templates.names(value), given)?;

@@ -100,14 +100,22 @@ impl Kind {
                 Ok(SettingValue::Text(text.to_owned()))
             }
             Self::Choice(all) => Err(format!("expected one of {}, not {text:?}", all.join(", "))),
-            Self::List if text.trim().is_empty() => Ok(SettingValue::List(Vec::new())),
-            Self::List => text
-                .split(',')
-                .map(|item| number(item.trim()))
-                .collect::<Result<_, _>>()
-                .map(SettingValue::List),
+            Self::List => list(text).map(SettingValue::List),
         }
     }
+}
+
+/// `1,10,100`, also as a method file has it: `[1, 10, 100]`.
+fn list(text: &str) -> Result<Vec<f64>, String> {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    let text = inner.unwrap_or(text).trim();
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    text.split(',').map(|item| number(item.trim())).collect()
 }
 
 impl fmt::Display for Kind {
@@ -263,6 +271,7 @@ mod tests {
             (Kind::Flag, "true"),
             (Kind::List, "1,10,100"),
             (Kind::List, ""),
+            (Kind::List, "[1, 10, 100, 500]"),
         ] {
             let value = kind.parse(text).unwrap();
             assert_eq!(kind.parse(&value.to_string()).unwrap(), value, "{text}");

@@ -116,8 +116,8 @@ fn named(text: &str) -> Left {
         .filter_map(|line| {
             let words: Vec<&str> = line.split_whitespace().collect();
             match words[..] {
-                [_, name, place] if line.starts_with("  ") && place.starts_with('/') => {
-                    Some((name.to_owned(), place.to_owned()))
+                [_, ref name @ .., place] if line.starts_with("  ") && place.starts_with('/') => {
+                    Some((name.join(" "), place.to_owned()))
                 }
                 _ => None,
             }
@@ -149,10 +149,10 @@ fn there(world: &World, session: &str) -> Left {
         }
     }
     if is_mounted(&folder.join("mnt")) {
-        put("mount", folder.join("mnt"));
+        put("mnt mount", folder.join("mnt"));
     }
-    for device in loops(&folder.join("disk.img")) {
-        put("loop", device.into());
+    for device in loops(&folder.join("mnt.img")) {
+        put("mnt loop", device.into());
     }
     left
 }

@@ -84,7 +84,7 @@ pub(super) fn about(ui: Ui<'_>, item: &Item<'_>) -> String {
 fn reading(ui: Ui<'_>, space: &Space) -> String {
     let settled = match (&space.why, space.settled) {
         (None, true) => "settled: two readings agreed".to_owned(),
-        (Some(why), true) => format!("settled: {why}"),
+        (Some(why), true) => why.clone(),
         (Some(why), false) => format!("not settled: {why}"),
         (None, false) => "not settled".to_owned(),
     };

@@ -1,0 +1,65 @@
+//! What a method itself looks at before anything is made.
+
+use std::time::Duration;
+
+use crate::host::{Exit, ask};
+use crate::method::{Bound, MethodError, RunNames};
+
+use super::conduct::Hosts;
+use super::preflight::{Check, ExamineError, Gravity};
+use super::shell::text_of;
+
+/// How long a look may take.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The looks of a binding: host and exact shell text of each.
+///
+/// # Errors
+/// Where a template cannot be filled in.
+pub fn checks(bound: &Bound) -> Result<Vec<(String, String)>, MethodError> {
+    let first = bound.method.roles.first();
+    let names = RunNames::unknown(&bound.sandbox);
+    let mut all = Vec::new();
+    for def in &bound.method.checks {
+        if !bound.needed(def.when.as_deref())? {
+            continue;
+        }
+        let context = bound.head_context(&names);
+        let text = bound.templates.shell(&def.run, &context);
+        let text = text.map_err(|why| MethodError::Unfit {
+            method: bound.method.name.clone(),
+            why: format!("check: {why}"),
+        })?;
+        let role = def.on.as_ref().or(first).map_or("", String::as_str);
+        all.push((bound.host(role).to_owned(), text));
+    }
+    Ok(all)
+}
+
+/// Looks. What a check says on its error stream is why the method does not run.
+pub(super) async fn examine(
+    hosts: &Hosts,
+    bound: &Bound,
+    check: &mut Check,
+) -> Result<(), ExamineError> {
+    for (name, text) in checks(bound)? {
+        let Some(known) = hosts.get(&name) else {
+            continue;
+        };
+        let answer = ask(known.host.as_ref(), &text, b"", 8192, PATIENCE).await?;
+        if answer.exit == Exit::Code(0) {
+            continue;
+        }
+        let said = text_of(&answer.err);
+        let why = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+        let why: String = why
+            .unwrap_or("the method's own look failed, and says no reason")
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(500)
+            .collect();
+        check.find(Gravity::Refused, format!("{name}: {why}"));
+        break;
+    }
+    Ok(())
+}
