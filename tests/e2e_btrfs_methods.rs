@@ -12,7 +12,6 @@ mod world;
 
 use std::process::Command;
 
-use events::Recording;
 use missing::{have_root, have_tool};
 use world::World;
 
@@ -43,15 +42,6 @@ fn can() -> bool {
             .all(have_tool)
 }
 
-fn values(recording: &Recording, name: &str) -> Vec<f64> {
-    let samples = recording
-        .of("sample")
-        .filter(|sample| sample["name"] == name);
-    samples
-        .map(|sample| sample["value"].as_f64().unwrap())
-        .collect()
-}
-
 #[test]
 fn every_tree_is_proved_every_figure_obeys_its_law_and_nothing_is_left() {
     if !can() {
@@ -75,11 +65,11 @@ fn every_tree_is_proved_every_figure_obeys_its_law_and_nothing_is_left() {
         ("space back", 1),
         ("snapshot's space back", 1),
     ] {
-        let all = values(&recording, name);
+        let all = recording.values(name);
         assert_eq!(all.len(), count, "{name}");
         assert!(all.iter().all(|value| *value > 0.0), "{name}: {all:?}");
     }
-    let one = |name: &str| values(&recording, name)[0];
+    let one = |name: &str| recording.values(name)[0];
     // Four files of 1 MiB were replaced or deleted: held are these, and some metadata.
     let held = one("held by the first snapshot");
     assert!((4.0 * MIB..6.0 * MIB).contains(&held), "{held}");
@@ -174,8 +164,8 @@ fn what_was_sent_comes_back_from_the_copy_and_the_increment_is_a_series_of_its_o
     ];
     let (run, recording) = world.session("r.jsonl", &arguments);
     run.assert_good();
-    let full = values(&recording, "full stream");
-    let increments = values(&recording, "incremental stream");
+    let full = recording.values("full stream");
+    let increments = recording.values("incremental stream");
     assert_eq!((full.len(), increments.len()), (2, 2));
     // Four files of 1 MiB were overwritten or created.
     for (full, increment) in full.iter().zip(&increments) {
@@ -266,8 +256,8 @@ fn a_named_subvolume_is_only_read_and_comes_back_beside_it() {
     };
     let (run, recording) = session("r.jsonl", &with(&subject("web"), &[]));
     run.assert_good();
-    assert!(values(&recording, "full stream")[0] > 6e6);
-    assert_eq!(values(&recording, "restore").len(), 1);
+    assert!(recording.values("full stream")[0] > 6e6);
+    assert_eq!(recording.values("restore").len(), 1);
     for (name, state, _) in recording.leaves() {
         assert_eq!(state, "undone", "{name}");
     }

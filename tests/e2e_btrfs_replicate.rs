@@ -12,19 +12,10 @@ mod server;
 #[path = "support/world.rs"]
 mod world;
 
-use events::Recording;
 use missing::{have_root, have_tool};
 use pair::Pair;
 
 const MIB: f64 = 1_048_576.0;
-
-fn values(recording: &Recording, name: &str) -> Vec<f64> {
-    let samples = recording.of("sample");
-    let named = samples.filter(|sample| sample["name"] == name);
-    named
-        .map(|sample| sample["value"].as_f64().unwrap())
-        .collect()
-}
 
 #[test]
 fn it_goes_to_another_host_as_a_whole_then_in_part_and_comes_back() {
@@ -50,11 +41,11 @@ fn it_goes_to_another_host_as_a_whole_then_in_part_and_comes_back() {
     };
     // Through this machine it is counted and hashed.
     let here = run("here.jsonl", &["hashed=true", "snapshots=1,2"]);
-    let through = values(&here, "through");
+    let through = here.values("through");
     assert!(through[1] < through[0] && through[1] > MIB, "{through:?}");
     assert!(through[0] > 8.0 * MIB, "{through:?}");
-    assert_eq!(values(&here, "full stream rate").len(), 1);
-    assert_eq!(values(&here, "many: account").len(), 2);
+    assert_eq!(here.values("full stream rate").len(), 1);
+    assert_eq!(here.values("many: account").len(), 2);
     // What nobody tells is not there, and it is said why.
     let estimate = here
         .of("space")
@@ -70,6 +61,6 @@ fn it_goes_to_another_host_as_a_whole_then_in_part_and_comes_back() {
         "direct.jsonl",
         &["via=direct", "compression=zstd", "send=compressed"],
     );
-    assert!(values(&direct, "through").is_empty());
-    assert_eq!(values(&direct, "restore").len(), 1);
+    assert!(direct.values("through").is_empty());
+    assert_eq!(direct.values("restore").len(), 1);
 }

@@ -17,7 +17,7 @@ mod world;
 use events::Recording;
 use going::Going;
 use rustix::process::Signal;
-use sandboxed::{Sandboxed, assert_all_undone, values};
+use sandboxed::{Sandboxed, assert_all_undone};
 use world::Ended;
 
 const KIB: f64 = 1024.0;
@@ -54,7 +54,7 @@ impl Lab {
 /// Every value of a clock is there, and took time.
 fn assert_timed(recording: &Recording, clocks: &[(&str, usize)]) {
     for (name, count) in clocks {
-        let all = values(recording, name);
+        let all = recording.values(name);
         assert_eq!(all.len(), *count, "{name}");
         assert!(all.iter().all(|value| *value > 0.0), "{name}: {all:?}");
     }
@@ -62,7 +62,7 @@ fn assert_timed(recording: &Recording, clocks: &[(&str, usize)]) {
 
 /// Two files of 256 KiB were overwritten or deleted: held are these, in chunks, and some metadata.
 fn assert_held(recording: &Recording, name: &str) {
-    let all = values(recording, name);
+    let all = recording.values(name);
     assert_eq!(all.len(), 3, "{name}");
     let fits =
         |held: &f64| (384.0 * KIB..4096.0 * KIB).contains(held) && held % (64.0 * KIB) == 0.0;
@@ -71,7 +71,7 @@ fn assert_held(recording: &Recording, name: &str) {
 
 /// What replaces a file that nobody holds takes its room; what is rolled back gives it back.
 fn assert_back(recording: &Recording, name: &str) {
-    let all = values(recording, name);
+    let all = recording.values(name);
     assert_eq!(all.len(), 3, "{name}");
     let fits = |left: &f64| left.abs() < 768.0 * KIB;
     assert!(all.iter().all(fits), "{name}: {all:?}");
@@ -319,8 +319,8 @@ fn a_named_volume_is_only_read_and_comes_back_beside_itself() {
     // While it is in use: beside it, by its files and by its bytes.
     let (run, recording) = lab.run("tree.jsonl", &named(&[]));
     run.assert_good();
-    assert_eq!(values(&recording, "snapshot of the volume").len(), 1);
-    assert!(values(&recording, "rollback").is_empty());
+    assert_eq!(recording.values("snapshot of the volume").len(), 1);
+    assert!(recording.values("rollback").is_empty());
     let (run, _) = lab.run(
         "device.jsonl",
         &named(&["--set", "content=device", "--format", "json"]),

@@ -16,7 +16,7 @@ mod world;
 
 use going::Going;
 use rustix::process::Signal;
-use sandboxed::{Sandboxed, assert_all_undone, values};
+use sandboxed::{Sandboxed, assert_all_undone};
 use serde_json::json;
 use vm::Vm;
 
@@ -93,7 +93,7 @@ fn all_methods_three_times_are_verified_obey_their_laws_and_leave_nothing() {
         ("arc size", 3),
         ("arc limit", 3),
     ] {
-        let all = values(&recording, name);
+        let all = recording.values(name);
         assert_eq!(all.len(), count, "{name}");
         assert!(all.iter().all(|value| *value > 0.0), "{name}: {all:?}");
     }
@@ -103,7 +103,7 @@ fn all_methods_three_times_are_verified_obey_their_laws_and_leave_nothing() {
         ("snapshot", "held by the snapshot"),
         ("experiment", "held by the first snapshot"),
     ] {
-        let held = values(&recording, held);
+        let held = recording.values(held);
         let own: Vec<_> = recording
             .of("space")
             .filter(|space| space["name"] == "held by usedbysnapshots" && space["series"] == series)
@@ -116,14 +116,14 @@ fn all_methods_three_times_are_verified_obey_their_laws_and_leave_nothing() {
         }
     }
     for name in ["change set without a snapshot", "still held after"] {
-        let all = values(&recording, name);
+        let all = recording.values(name);
         let none = |value: &f64| value.abs() < 0.3 * MIB;
         assert!(all.iter().all(none), "{name}: {all:?}");
     }
     let (full, estimate, part) = (
-        values(&recording, "full stream"),
-        values(&recording, "full stream, estimate"),
-        values(&recording, "incremental stream"),
+        recording.values("full stream"),
+        recording.values("full stream, estimate"),
+        recording.values("incremental stream"),
     );
     assert_eq!((full.len(), estimate.len(), part.len()), (6, 6, 6));
     for ((full, estimate), part) in full.iter().zip(&estimate).zip(&part) {
@@ -154,10 +154,10 @@ fn a_named_dataset_is_only_read_and_a_stream_that_breaks_is_resumed() {
     );
     run.assert_good();
     // The second half alone went through, and is called so.
-    assert!(values(&recording, "full stream").is_empty());
-    let resumed = values(&recording, "rest of the full stream")[0];
+    assert!(recording.values("full stream").is_empty());
+    let resumed = recording.values("rest of the full stream")[0];
     assert!((0.5 * MIB..2.6 * MIB).contains(&resumed), "{resumed}");
-    assert_eq!(values(&recording, "incremental stream").len(), 1);
+    assert_eq!(recording.values("incremental stream").len(), 1);
     assert_all_undone(&recording);
     lab.assert_nothing_left();
 
@@ -171,8 +171,8 @@ fn a_named_dataset_is_only_read_and_a_stream_that_breaks_is_resumed() {
     let named = with(&[&send, &["--subject", "dataset:tank/web"]]);
     let (run, recording) = lab.run("named.jsonl", &named);
     run.assert_good();
-    assert!(values(&recording, "full stream")[0] > 6.0 * MIB);
-    assert!(values(&recording, "restore").len() == 1);
+    assert!(recording.values("full stream")[0] > 6.0 * MIB);
+    assert!(recording.values("restore").len() == 1);
     assert_all_undone(&recording);
     lab.assert_nothing_left();
     assert_eq!(lab.vm.sh(state), was);
@@ -195,6 +195,7 @@ fn a_named_dataset_is_only_read_and_a_stream_that_breaks_is_resumed() {
         "zfs create -s -V 64M tank/disk; zfs create -o mountpoint=none tank/bare; \
          zfs create -o mountpoint=legacy tank/old; mkdir /mnt/old; mount -t zfs tank/old /mnt/old; udevadm settle",
     );
+    lab.begin_here();
     for (id, says) in [
         ("tank/none", "tank/none is not there"),
         ("tank/disk", "is no file system but a volume"),
@@ -370,12 +371,12 @@ fn a_second_host_takes_the_copy_and_gives_it_back() {
         &with(&[&more, &SMALL, &["--set", "hashed=true"]]),
     );
     run.assert_good();
-    let through = values(&recording, "through");
+    let through = recording.values("through");
     assert_eq!(through.len(), 6, "{through:?}");
     for both in through.chunks(2) {
         assert!(both[1] < both[0] && both[1] > 0.5 * MIB, "{both:?}");
     }
-    assert_eq!(values(&recording, "full stream rate").len(), 3);
+    assert_eq!(recording.values("full stream rate").len(), 3);
     assert_all_undone(&recording);
     lab.assert_nothing_left();
     second.assert_there(&there);

@@ -38,6 +38,14 @@ impl Recording {
         self.0.iter().filter(move |event| event["ev"] == kind)
     }
 
+    /// All values of a figure, in the order of the runs.
+    pub fn values(&self, name: &str) -> Vec<f64> {
+        let samples = self.of("sample").filter(|sample| sample["name"] == name);
+        samples
+            .map(|sample| sample["value"].as_f64().unwrap())
+            .collect()
+    }
+
     /// Events of one kind and state.
     pub fn state<'a>(&'a self, kind: &'a str, state: &'a str) -> impl Iterator<Item = &'a Value> {
         self.of(kind).filter(move |event| event["state"] == state)

@@ -86,16 +86,6 @@ impl Sandboxed {
     }
 }
 
-/// All values of a figure, in the order of the runs.
-pub fn values(recording: &Recording, name: &str) -> Vec<f64> {
-    let samples = recording
-        .of("sample")
-        .filter(|sample| sample["name"] == name);
-    samples
-        .map(|sample| sample["value"].as_f64().unwrap())
-        .collect()
-}
-
 /// Whatever a run left has been undone.
 pub fn assert_all_undone(recording: &Recording) {
     let leaves = recording.leaves();
