@@ -11,6 +11,7 @@ FICLONE = 0x40049409
 BLKGETSIZE64 = 0x80081272
 # Bytes that are read at once.
 PIECE = 1 << 20
+EMPTY = bytes(PIECE)
 
 
 def length(path):
@@ -46,6 +47,9 @@ def clusters(file, end, size=CLUSTER):
             piece = os.pread(file, PIECE // size * size or size, at)
             if not piece:
                 break
+            if piece == EMPTY[:len(piece)]:
+                at += len(piece)
+                continue
             for offset in range(0, len(piece), size):
                 cluster = piece[offset:offset + size]
                 if cluster != zero[:len(cluster)]:

@@ -58,7 +58,7 @@ class Guest:
             return
         path = storage.path_of(configuration.split_disk(self.config.get(slot))[0])
         grow(path)
-        how = ["-o", "noatime"] if path.startswith("/dev/") else ["-o", "loop,noatime"]
+        how = ["-o", "noatime,nobarrier" + ("" if path.startswith("/dev/") else ",loop")]
         if subprocess.run(["mount", "-t", "ext4", *how, path, self.root], capture_output=True, check=False).returncode:
             return
         for name, kind, how in (("proc", "proc", []), ("dev", "tmpfs", ["-o", "mode=755,size=1m"]), ("run", "tmpfs", ["-o", "mode=755"])):

@@ -20,7 +20,7 @@ def mount(config):
         point = root if slot == "rootfs" else root + settings["mp"]
         os.makedirs(point, exist_ok=True)
         path = storage.path_of(volid)
-        how = ["-o", "noatime"] if path.startswith("/dev/") else ["-o", "loop,noatime"]
+        how = ["-o", "noatime,nobarrier" + ("" if path.startswith("/dev/") else ",loop")]
         subprocess.run(["mount", "-t", "ext4", *how, path, point], check=True)
     for name, kind, how in (("proc", "proc", []), ("dev", "tmpfs", ["-o", "mode=755,size=1m"]), ("run", "tmpfs", ["-o", "mode=755"])):
         os.makedirs(f"{root}/{name}", exist_ok=True)

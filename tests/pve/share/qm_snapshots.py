@@ -91,6 +91,8 @@ def take(number, name, description, with_ram):
             faults.pause("snapshot-takes")
             for slot, volume, _ in disks:
                 found, inner = storage.split(volume)
+                if frozen and found.freezes:
+                    guests.agent(config, "fsfreeze-thaw", timeout=60)
                 say(f"snapshotting 'drive-{slot}' ({volume})")
                 found.snapshot(inner, name, say)
                 done.append((found, inner))

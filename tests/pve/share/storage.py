@@ -15,6 +15,8 @@ class Storage:
     kind = ""
     snapshots = False
     formats = ("raw",)
+    # Whether a snapshot freezes what is mounted from it, so that nobody else may have.
+    freezes = False
     # Whether zeros have to be written to a new volume.
     writes_zeros = 0
 

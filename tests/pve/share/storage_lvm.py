@@ -24,6 +24,7 @@ def silent(_line):
 class LvmThin(storage.Storage):
     kind = "lvmthin"
     snapshots = True
+    freezes = True
 
     @property
     def group(self):

@@ -14,7 +14,7 @@ def mounted(volumes, point, read_only):
     done = []
     try:
         for place, path in volumes:
-            options = "noatime" + (",ro,noload" if read_only else "") + ("" if path.startswith("/dev/") else ",loop")
+            options = "noatime,nobarrier" + (",ro,noload" if read_only else "") + ("" if path.startswith("/dev/") else ",loop")
             target = point + place.rstrip("/")
             os.makedirs(target, exist_ok=True)
             subprocess.run(["mount", "-t", "ext4", "-o", options, path, target], check=True)

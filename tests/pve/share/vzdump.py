@@ -103,6 +103,9 @@ class Single:
         stamp = time.strftime("%Y_%m_%d-%H_%M_%S", time.localtime(self.begun))
         self.base = f"vzdump-{config.kind}-{config.number}-{stamp}"
 
+    def finish(self):
+        """What is done at the end, whichever that is; a backup puts it in place of this."""
+
     def info(self, text):
         self.note("INFO", text)
         info(text)
@@ -205,12 +208,15 @@ def one(job, number):
     kind = __import__(f"vzdump_{config.kind}")
     begun = time.monotonic()
     try:
-        kind.backup(single)
-        if job.storage is not None and not single.to_server:
-            after(single)
-        elif single.to_server:
-            kind.after(single)
-        retention.prune(single)
+        try:
+            kind.backup(single)
+            if single.to_server:
+                note_on_server(single)
+            elif job.storage is not None:
+                after(single)
+            retention.prune(single)
+        finally:
+            single.finish()
         single.info(f"Finished Backup of VM {number} ({units.clock(time.monotonic() - begun)})")
         info(f"Backup finished at {units.date()}")
         return True
@@ -238,6 +244,12 @@ def after(single):
     if single.job.asked.get("protected"):
         single.info("marking backup as protected")
         spool.write(f"{path}.protected", "", 0o644)
+
+
+def note_on_server(single):
+    if "notes-template" in single.job.asked:
+        single.info("adding notes to backup")
+        single.job.storage.note(single, notes(single))
 
 
 def notes(single):

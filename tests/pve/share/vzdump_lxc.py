@@ -23,11 +23,28 @@ def backup(single):
     runs = containers.pid(config.number) is not None
     single.info(f"status = {'running' if runs else 'stopped'}")
     mode = job.mode if runs else "stop"
-    mode = fall_back(single, mode)
+    can = all(storage.split(volid)[0].snapshots for _, volid, _ in config.disks())
+    if mode == "snapshot" and not can:
+        volumes(single)
+        single.info("mode failure - some volumes do not support snapshots")
+        single.info("trying 'suspend' mode instead")
+        mode = "suspend"
     single.info(f"backup mode: {mode}")
     if job.bwlimit:
         single.info(f"bandwidth limit: {job.bwlimit} KiB/s")
     single.info(f"ionice priority: {job.ionice}")
+    kept = volumes(single)
+    config.check_lock()
+    with_lock(config, "backup")
+    try:
+        copy(single, mode, kept, runs)
+    finally:
+        with_lock(config, None)
+
+
+def volumes(single):
+    """What goes into it, and what does not."""
+    config = single.config
     single.info(f"CT Name: {config.name}")
     kept, left = trees.of(config)
     for slot, place, _ in kept:
@@ -36,12 +53,7 @@ def backup(single):
         single.info(f"excluding volume mount point {slot} ('{place}') from backup (disabled)")
     for slot, place in trees.binds(config):
         single.info(f"excluding bind mount point {slot} ('{place}') from backup (not a volume)")
-    config.check_lock()
-    with_lock(config, "backup")
-    try:
-        copy(single, mode, kept, runs)
-    finally:
-        with_lock(config, None)
+    return kept
 
 
 def with_lock(config, lock):
@@ -53,48 +65,45 @@ def with_lock(config, lock):
         config.write()
 
 
-def fall_back(single, mode):
-    can = all(storage.split(volid)[0].snapshots for _, volid, _ in single.config.disks())
-    if mode == "snapshot" and not can:
-        single.info("mode failure - some volumes do not support snapshots")
-        single.info("trying 'suspend' mode instead")
-        return "suspend"
-    return mode
-
-
 def copy(single, mode, kept, runs):
     config = single.config
-    volumes, held = [(place, path) for _, place, path in kept], []
+    images, held = [(place, path) for _, place, path in kept], []
     begun = time.monotonic()
     if runs and mode == "stop":
         single.info("stopping virtual guest")
         containers.stop(config, True)
+        single.finish = lambda: restart(single, begun)
     elif runs and mode == "suspend":
-        single.info(f"starting first sync /proc/{containers.pid(config.number)}/root/ to {single.path('.tmp') if not single.to_server else '/var/tmp'}")
-        containers.sync(config.number)
+        folder = "/var/tmp/vzdumptmp" + str(os.getpid()) if single.to_server else single.path(".tmp")
+        single.info(f"starting first sync /proc/{containers.pid(config.number)}/root/ to {folder}")
+        single.info(f"first sync finished - transferred {containers.sync(config.number)} bytes in {int(time.monotonic() - begun)}s")
         single.info("suspending guest")
     elif runs:
         single.info("create storage snapshot 'vzdump'")
         containers.sync(config.number)
+        single.finish = lambda: single.info("cleanup temporary 'vzdump' snapshot")
     if runs and mode != "stop":
         # What the container writes from here on is in none of them.
-        held = [blocks.still(path) for _, path in volumes]
-        volumes = [(place, f"/proc/{os.getpid()}/fd/{file}") for (place, _), file in zip(volumes, held)]
-    name_target(single)
+        held = [blocks.still(path) for _, path in images]
+        images = [(place, f"/proc/{os.getpid()}/fd/{file}") for (place, _), file in zip(images, held)]
     if runs and mode == "suspend":
+        single.info(f"starting final sync /proc/{containers.pid(config.number)}/root/ to {folder}")
+        single.info("final sync finished - transferred 0 bytes in 0s")
         single.info("resuming guest")
         single.info(f"guest is online again after {int(time.monotonic() - begun)} seconds")
+    name_target(single)
     try:
-        with trees.mounted(volumes, f"/mnt/vzsnap{config.number}", True) as point:
+        with trees.mounted(images, f"/mnt/vzsnap{config.number}", True) as point:
             (to_server if single.to_server else to_file)(single, point)
     finally:
         for file in held:
             os.close(file)
-        if runs and mode == "stop":
-            single.info("restarting vm")
-            containers.start(config)
-        elif runs and mode == "snapshot":
-            single.info("cleanup temporary 'vzdump' snapshot")
+
+
+def restart(single, begun):
+    single.info("restarting vm")
+    containers.start(single.config)
+    single.info(f"guest is online again after {int(time.monotonic() - begun)} seconds")
 
 
 def name_target(single):
@@ -146,13 +155,6 @@ def to_server(single, point):
                 f"root.pxar:{point} --include-dev {point}/./ --skip-lost-and-found --backup-type ct --backup-id {single.config.number} "
                 f"--backup-time {int(single.begun)} --repository {owner.repository()}")
     pbs_trees.send(single, owner, name, point, conf_text(single.config))
-
-
-def after(single):
-    if "notes-template" in single.job.asked:
-        import vzdump
-        single.info("adding notes to backup")
-        single.job.storage.note(single, vzdump.notes(single))
 
 
 def size_of(text):

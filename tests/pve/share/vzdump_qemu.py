@@ -326,10 +326,3 @@ class Progress:
             self.single.info(f"transferred {sized(self.total, 2)} in {seconds} seconds ({sized(self.total // seconds)}/s)")
         else:
             self.single.info(f"transferred {sized(self.total, 2)} in <1 seconds")
-
-
-def after(single):
-    if "notes-template" in single.job.asked:
-        import vzdump
-        single.info("adding notes to backup")
-        single.job.storage.note(single, vzdump.notes(single))
