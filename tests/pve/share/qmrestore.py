@@ -43,11 +43,11 @@ def run(arguments):
 
 def check_archive(archive):
     if archive.startswith("/"):
-        if not os.path.exists(archive):
+        if not os.path.isfile(archive):
             raise Fail(f"can't find file '{archive}'", 2)
         return None, archive
     owner, volume = storage.split(archive)
-    if owner.kind != "pbs" and not owner.exists(volume):
+    if owner.kind != "pbs" and not os.path.isfile(owner.path(volume)):
         raise Fail(f"volume '{archive}' does not exist", 2)
     return owner, volume
 

@@ -1,8 +1,6 @@
 """How many backups of a guest a storage keeps, and which of them go."""
 
 
-from failure import Fail
-
 
 def rules(job):
     text = job.asked.get("prune-backups") or job.given.get("prune-backups")
@@ -20,14 +18,15 @@ def of_guest(job, config):
     return sorted((backup for backup in found if not backup.get("protected")), key=lambda backup: backup["ctime"])
 
 
-def check_room(job):
-    """Fails where one more backup would be one too many, and none may be removed."""
-    import config as configuration
-    most = limit(job.storage.retention())
-    for number in job.numbers if most else ():
-        config = configuration.load_any(number)
-        if config is not None and len(of_guest(job, config)) >= most:
-            raise Fail(f"There is a max backup limit of {most} enforced by the target storage or the vzdump parameters. Either increase the limit or delete old backups")
+def no_room(job, config):
+    """Why there may be no more backup of a guest, where none may be removed for it."""
+    if job.storage is None or (job.removes and not job.asked.get("protected")):
+        return None
+    most = limit(rules(job))
+    if most is None or len(of_guest(job, config)) < most:
+        return None
+    return (f"There is a max backup limit of {most} enforced by the target storage or the vzdump parameters. "
+            "Either increase the limit or delete old backups.")
 
 
 def prune(single):

@@ -122,7 +122,7 @@ def backup(call):
     words, found = options.parse([numbers] + call.words() + ["--node", configuration.node()], vzdump.SCHEMA, call.usage)
     chosen = [options.guest_number(word, call.usage) for word in words[0].split(",")]
     ident = str(chosen[0]) if len(chosen) == 1 else ""
-    return started(worker.run("vzdump", ident, lambda: vzdump.work(vzdump.Job(chosen, found), False)))
+    return started(worker.run("vzdump", ident, lambda: vzdump.work(vzdump.Job(chosen, found), [])))
 
 
 def defaults(_call):

@@ -143,13 +143,14 @@ def run(arguments):
     here = [number for number in numbers if (configuration.where_is(number) or (configuration.node(),))[0] == configuration.node()]
     if not here:
         return 0
+    external = [number for number in numbers if number not in here]
     job = Job(here, found)
     ident = str(here[0]) if len(here) == 1 else ""
     if not job.stdout:
-        return command.task("vzdump", ident, lambda: work(job, len(numbers) > len(here)), found.get("quiet"))
+        return command.task("vzdump", ident, lambda: work(job, external), found.get("quiet"))
     archive = os.dup(1)
     job.archive_to = archive
-    done = worker.run("vzdump", ident, lambda: work(job, False), False, 2)
+    done = worker.run("vzdump", ident, lambda: work(job, []), False, 2)
     return 255 if done.error is not None else 0
 
 
@@ -173,9 +174,7 @@ def work(job, external):
 def backups(job, external):
     info(f"starting new backup job: {job.words()}")
     if external:
-        info("skip external VMs")
-    if job.storage is not None and not (job.removes and not job.asked.get("protected")):
-        retention.check_room(job)
+        info("skip external VMs: " + ", ".join(map(str, external)))
     bad = 0
     try:
         for number in job.numbers:
@@ -198,8 +197,9 @@ def finish(bad):
 def one(job, number):
     """Whether it came to a good end."""
     config = configuration.load_any(number)
-    if config is None:
-        say(f"ERROR: Backup of VM {number} failed - unable to find VM '{number}'")
+    why = f"unable to find VM '{number}'" if config is None else retention.no_room(job, config)
+    if why:
+        say(f"ERROR: Backup of VM {number} failed - {why}")
         info(f"Failed at {units.date()}")
         return False
     single = Single(job, config)

@@ -99,7 +99,8 @@ class Copy:
         self.files = {}
         self.folder = None
         self.in_guest = False
-        self.began_guest = False
+        # Images that take what a guest writes meanwhile: storage and volume.
+        self.fleeces = []
 
     def run(self, mode):
         single = self.single
@@ -121,6 +122,7 @@ class Copy:
                 time.sleep(3)
                 single.info("skipping guest-agent 'fs-freeze', agent configured but not running?")
             self.open_disks()
+        self.attach_fleeces(mode)
         self.mark(uuid())
         single.info(f"started backup task '{self.mark_name}'")
         if self.runs:
@@ -186,6 +188,16 @@ class Copy:
         for slot, _, path in self.disks:
             self.files[slot] = blocks.still(path) if runs else os.open(path, os.O_RDONLY)
 
+    def attach_fleeces(self, mode):
+        asked = dict(word.partition("=")[::2] for word in self.single.job.asked.get("fleecing", "").split(","))
+        if asked.get("enabled", asked.get("1", "0")) != "1" or not self.runs or mode != "snapshot":
+            return
+        for slot, volid, _ in self.disks:
+            owner = storage.named(asked.get("storage", volid.partition(":")[0]))
+            volume = owner.allocate(self.number, os.lseek(self.files[slot], 0, os.SEEK_END), "fleece", say)
+            self.fleeces.append((owner, volume))
+            self.single.info(f"drive-{slot}: attaching fleecing image {owner.name}:{volume} to QEMU")
+
     def mark(self, name):
         """While it is copied, the guest's process has a job of that name."""
         self.mark_name = name
@@ -221,6 +233,9 @@ class Copy:
         raise failure
 
     def close(self):
+        for owner, volume in self.fleeces:
+            self.single.info(f"removing fleecing image '{owner.name}:{volume}'")
+            owner.free(volume)
         for file in self.files.values():
             os.close(file)
         if self.folder:
