@@ -1,7 +1,6 @@
 """How many backups of a guest a storage keeps, and which of them go."""
 
 
-
 def rules(job):
     text = job.asked.get("prune-backups") or job.given.get("prune-backups")
     if text:
