@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use crate::session::Series;
+use crate::session::{Series, can_be};
 
 /// Binary prefixes of bytes.
 const PREFIXES: [&str; 6] = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
@@ -25,7 +25,10 @@ impl Scale {
     /// size deserve.
     #[must_use]
     pub fn of(series: &Series) -> Self {
-        let all = series.values.iter().copied();
+        // Before a run counts, the values of those that do not are all there are.
+        let out = series.out.iter().map(|(_, value)| *value);
+        let out = out.filter(|value| series.n() == 0 && can_be(*value, &series.unit));
+        let all = series.values.iter().copied().chain(out);
         let printed = [series.published, series.published_min, series.published_max];
         let largest = all
             .chain(printed.into_iter().flatten())
@@ -86,6 +89,10 @@ impl Scale {
             return format!("<={}", trim(self.resolution, 0));
         }
         let scaled = value / self.divide;
+        if scaled.abs() >= 1e15 {
+            // Nothing is so large; all of its digits would tell no more.
+            return format!("{scaled:e}");
+        }
         if self.decimals == 0 {
             // The mean of two whole numbers.
             return trim(scaled, 1);
@@ -214,6 +221,15 @@ mod tests {
 
     fn full(unit: &str, resolution: f64, value: f64) -> String {
         Scale::of(&series(unit, resolution, &[value])).full(value)
+    }
+
+    #[test]
+    fn what_does_not_count_is_as_fine_as_what_does() {
+        let mut going_on = series("s", 1e-6, &[]);
+        going_on.out = vec![(0, 0.579_505), (1, 1e300)];
+        let scale = Scale::of(&going_on);
+        assert_eq!(scale.bare(0.579_505), "0.580");
+        assert_eq!(scale.bare(1e300), "1e300");
     }
 
     #[test]

@@ -73,10 +73,12 @@ impl Session {
             let run = self.run_view(run);
             run.is_some_and(|run| matches!(run.state, RunStage::Ended(end, _) if end.is_good()))
         };
+        let disproved = self.disproved.iter().filter(|run| is_good(run)).count();
         let told = Told {
-            disproved: self.disproved.iter().filter(|run| is_good(run)).count(),
+            disproved,
             bad: self.bad_runs(),
-            unproved: should.saturating_sub(self.proved.size()),
+            // One whose proof does not hold has one.
+            unproved: should.saturating_sub(self.proved.size() + disproved),
         };
         Some(Ending::of(end, told))
     }
@@ -160,12 +162,26 @@ mod tests {
             command: String::new(),
         });
         let run = story.run(&binding, "full");
+        story.proved(&run, false);
         story.done(&run, EndState::Ok);
-        let ending = ended(&mut story, 0, "1 of 1 runs done and verified");
+        let ending = ended(&mut story, 0, "everything verified");
         assert!(
             ending
                 .text
-                .starts_with("1 run ended without a proof, though"),
+                .starts_with("a proof of 1 run does not hold, though"),
+            "{}",
+            ending.text
+        );
+        let run = story.run(&binding, "full");
+        story.proved(&run, true);
+        story.done(&run, EndState::Ok);
+        let run = story.run(&binding, "full");
+        story.done(&run, EndState::Ok);
+        let ending = ended(&mut story, 0, "3 of 3 runs done and verified");
+        assert!(
+            ending.text.starts_with(
+                "a proof of 1 run does not hold and 1 run ended without a proof, though"
+            ),
             "{}",
             ending.text
         );

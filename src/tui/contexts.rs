@@ -7,11 +7,12 @@ use super::keys::Context;
 use super::layer::Layer;
 use super::model::{Model, Pane, PickPane, Screen, is_active};
 
-/// Whether it holds what was printed elsewhere, and no run: there is nothing to play.
+/// Whether it holds what was printed elsewhere, and no step of any run: there is nothing to play.
 #[must_use]
 pub fn is_unplayed(session: &Session) -> bool {
     let header = session.header.as_ref();
-    header.is_some_and(|header| header.origin == Origin::Published) && session.runs.is_empty()
+    let is_published = header.is_some_and(|header| header.origin == Origin::Published);
+    is_published && session.runs.iter().all(|run| run.steps.is_empty())
 }
 
 impl Model {

@@ -126,6 +126,8 @@ proptest! {
         let (mut model, session) = watching(&story, Pane::Medians);
         model.size = size;
         press(&mut model, &session, &keys);
+        // What was said last stands over a frame, in as many rows as it needs.
+        model.say = None;
         let buffer = draw(&model, &session, size, "mono");
         // Frames end in their column, whatever is in them. Above them may stand the plan in a line.
         let first = (1..size.1).find(|y| buffer[(0, *y)].symbol() == "╭");

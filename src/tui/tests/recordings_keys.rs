@@ -225,7 +225,7 @@ fn what_only_tells_that_deleting_failed_has_one_way_out() {
         all.lines().last().unwrap().trim_end().to_owned()
     };
     model.size = (80, 24);
-    assert_eq!(bar(&model), " Enter take   Right choose   Esc cancel");
+    assert_eq!(bar(&model), " Enter keep it   Right choose   Esc cancel");
     press(&mut model, &session, "<esc>");
     let why = "a.jsonl: it is being written".to_owned();
     update(&mut model, &session, Message::Trouble(why));

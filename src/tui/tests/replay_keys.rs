@@ -322,7 +322,6 @@ fn figures_of_a_publication_are_compared_and_not_played() {
     let mut tale = Tale::new();
     let mut header = tale.session.header.as_deref().unwrap().clone();
     header.origin = crate::event::Origin::Published;
-    header.plan.runs.clear();
     let mut session = crate::session::Session::default();
     session.apply(&Event {
         seq: 0,

@@ -155,12 +155,10 @@ impl<'a> Table<'a> {
         let missing = whole.saturating_sub(name).min(room);
         let name = name + missing;
         room -= missing;
-        let missing = (whole_condition - condition).min(room);
-        let condition = condition + missing;
-        room -= missing;
         for column in &mut columns {
             room = column.grow(room);
         }
+        let condition = condition + (whole_condition - condition).min(room);
         Self {
             ui,
             hidden: (first, times.len().saturating_sub(first + columns.len())),

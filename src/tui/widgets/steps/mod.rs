@@ -61,13 +61,14 @@ pub(crate) fn draw(
 ) {
     let is_here = place.is_here;
     let has_keys = ui.model.watching.pane == Pane::Steps && is_here;
-    let Some(run) = run else {
+    let is_unplayed = is_unplayed(ui.session);
+    let Some(run) = run.filter(|_| !is_unplayed) else {
         let titles = Titles {
             left: "Steps",
             ..Titles::default()
         };
         let inner = ui.pane(area, buffer, has_keys, titles);
-        if is_unplayed(ui.session) {
+        if is_unplayed {
             let key = ui
                 .model
                 .keys
