@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "share"))
 
 import blocks  # noqa: E402
@@ -15,9 +16,10 @@ import vma  # noqa: E402
 from failure import Fail  # noqa: E402
 
 
-def disk(size, parts):
+def disk(test, size, parts):
     """A file with holes: offset and bytes of what is there."""
     file = tempfile.TemporaryFile()
+    test.addCleanup(file.close)
     file.truncate(size)
     for at, data in parts:
         os.pwrite(file.fileno(), data, at)
@@ -27,14 +29,14 @@ def disk(size, parts):
 class Blocks(unittest.TestCase):
     def test_only_what_is_not_zero(self):
         size = (5 << 20) + 4096
-        file = disk(size, [(70000, b"a"), (1 << 20, bytes(1 << 20)), ((3 << 20) + 5, b"bb"), (size - 1, b"c")])
+        file = disk(self, size, [(70000, b"a"), (1 << 20, bytes(1 << 20)), ((3 << 20) + 5, b"bb"), (size - 1, b"c")])
         found = dict(blocks.clusters(file.fileno(), size))
         self.assertEqual(sorted(found), [65536, 3 << 20, 5 << 20])
         self.assertEqual(len(found[5 << 20]), 4096)
 
     def test_a_copy_is_the_same_and_keeps_holes(self):
         size = 8 << 20
-        file, other = disk(size, [(4 << 20, os.urandom(100000))]), disk(size, [])
+        file, other = disk(self, size, [(4 << 20, os.urandom(100000))]), disk(self, size, [])
         done = []
         blocks.copy(file.fileno(), other.fileno(), size, done.append)
         self.assertEqual(os.pread(file.fileno(), size, 0), os.pread(other.fileno(), size, 0))
@@ -140,7 +142,7 @@ class Stores(unittest.TestCase):
 
     def test_chunks_of_a_disk(self):
         size = (9 << 20) + 512
-        file = disk(size, [(5 << 20, b"x")])
+        file = disk(self, size, [(5 << 20, b"x")])
         found = list(pbs_store.split_disk(file.fileno(), size))
         self.assertEqual([bool(data) for _, data in found], [False, True, False])
         self.assertEqual(found[0][0], pbs_store.ZERO)

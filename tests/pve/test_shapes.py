@@ -5,6 +5,7 @@ import re
 import sys
 import unittest
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "share"))
 
 import config  # noqa: E402
