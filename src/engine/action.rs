@@ -15,7 +15,7 @@ use crate::progress;
 use super::EngineError;
 use super::away;
 use super::clocks::HERE_RESOLUTION;
-use super::command::{self, Followed, Following};
+use super::command::{self, Ending, Followed, Following};
 use super::payload::Made;
 use super::preview::{Doing, Filling};
 use super::run::Run;
@@ -32,6 +32,8 @@ pub(super) struct Acted {
     pub figures: Vec<(String, f64, String, f64)>,
     pub marks: Vec<(String, f64, f64)>,
     pub proof: Option<Proof>,
+    /// Seconds by the host's own clock, and its resolution, where another one times the step.
+    pub finer: Option<(f64, f64)>,
     /// Begin and end, in seconds since the session's begin.
     pub here: (f64, f64),
 }
@@ -55,6 +57,7 @@ impl Acted {
             figures: Vec::new(),
             marks: Vec::new(),
             proof: None,
+            finer: None,
             here,
         }
     }
@@ -209,8 +212,8 @@ impl Run<'_> {
             }
             Doing::Stream(stream) => return self.stream(step, id, &stream, context).await,
             Doing::Payload(made) => return self.payload(step, id, &made, host_name).await,
-            Doing::Hash { path, tree, keep } => {
-                return self.hash(step, id, &path, tree, keep, host_name).await;
+            Doing::Hash(hashing) => {
+                return self.hash(step, id, &hashing, host_name).await;
             }
             Doing::Space {
                 settle,
@@ -281,11 +284,13 @@ impl Run<'_> {
             ..Launch::default()
         };
         let (plain, reads) = (self.following(id, host_name), step.step.reads.clone());
+        let is_task = step.step.clock == Some(Clock::Task);
         let following = move || Following {
             reader: reads.as_deref().and_then(progress::reader),
             expect,
             watch: watch.clone(),
             until,
+            ending: if is_task { Ending::Task } else { Ending::Kill },
             ..plain()
         };
         self.launch(step, id, &text, launch, following, host_name)
@@ -315,6 +320,7 @@ impl Run<'_> {
             watch: None,
             until: None,
             part_of: None,
+            ending: Ending::default(),
         }
     }
 
@@ -335,10 +341,19 @@ impl Run<'_> {
                 .beside(step, id, (text, launch), following, host_name)
                 .await;
         }
+        let since = match step.step.clock {
+            Some(Clock::Task) => Some(self.before_task(id, host_name).await?),
+            _ => None,
+        };
         let followed = command::run(supervisor, text, &launch, following, &()).await?;
         self.gone(host_name, &followed);
         self.clock_note(id, &followed);
-        Ok(Acted::followed(&followed, step.step.clock, &step.step.ok))
+        let mut acted = Acted::followed(&followed, step.step.clock, &step.step.ok);
+        if let Some(since) = since {
+            self.became_task(id, since, text, &followed, &mut acted)
+                .await?;
+        }
+        Ok(acted)
     }
 
     pub(super) fn gone(&self, host: &str, followed: &Followed) {

@@ -222,8 +222,7 @@ impl Run<'_> {
         self.keep_moments(&step, &host, &acted);
         if acted.end.end.is_good() {
             let seconds = acted.end.seconds.take_if(|_| by == EndedBy::Us);
-            let context = self.context(&step);
-            self.samples(&step, &id, &acted, &context);
+            self.samples(&step, &id, &acted);
             acted.end.seconds = acted.end.seconds.or(seconds);
         }
         self.shared

@@ -51,6 +51,27 @@ pub(super) struct Following {
     pub until: Option<u64>,
     /// What it is a part of, where it is a side of a stream.
     pub part_of: Option<PartOf>,
+    /// How it is ended.
+    pub ending: Ending,
+}
+
+/// How a command is ended that is to end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// TERM to all of its processes, then KILL.
+    #[default]
+    Kill,
+    /// TERM to the first one, which ends what it began: a task of Proxmox is never killed.
+    Task,
+}
+
+impl Ending {
+    async fn end(self, stopper: Stopper) -> StopProof {
+        match self {
+            Self::Kill => stopper.stop(PATIENCE).await,
+            Self::Task => stopper.ask_to_end(PATIENCE).await,
+        }
+    }
 }
 
 /// What the sides of a stream share.
@@ -234,14 +255,12 @@ pub(super) async fn follow(mut job: Job, follow: Following) -> Followed {
     let control = follow.control.clone();
     let part_of = follow.part_of.clone();
     let stopper = job.stopper();
+    let how = follow.ending;
     let mut hearing = Hearing::new(follow, at, started);
     let mut flush = Tick::now();
     let mut ending: Option<JoinHandle<StopProof>> = None;
     let mut proved: Option<Option<StopProof>> = None;
-    let end = || {
-        let stopper = stopper.clone();
-        Some(tokio::spawn(async move { stopper.stop(PATIENCE).await }))
-    };
+    let end = || Some(tokio::spawn(how.end(stopper.clone())));
     loop {
         let waits = !(hearing.out.is_empty() && hearing.err.is_empty());
         tokio::select! {

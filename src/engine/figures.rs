@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use minijinja::Value;
 
-use crate::event::{Labels, Sample, StepId, What};
+use crate::event::{Clock, Labels, Sample, StepId, What};
 use crate::method::ExpandedStep;
 
 use super::action::Acted;
@@ -12,12 +12,12 @@ use super::run::Run;
 
 impl Run<'_> {
     /// Tells the samples of a step that ended well.
-    pub fn samples(&mut self, step: &ExpandedStep, id: &StepId, acted: &Acted, context: &Value) {
+    pub fn samples(&mut self, step: &ExpandedStep, id: &StepId, acted: &Acted) {
         let series = match &step.step.series {
             Some(text) => self
                 .bound
                 .templates
-                .text(text, context)
+                .text(text, &self.context(step))
                 .unwrap_or_else(|_| text.clone()),
             None => self.series.clone(),
         };
@@ -45,6 +45,13 @@ impl Run<'_> {
                 resolution: end.resolution,
                 ..sample(step.step.name.clone(), seconds, "s")
             }));
+            if let Some((seconds, resolution)) = acted.finer {
+                self.shared.teller.tell(What::Sample(Sample {
+                    clock: Some(Clock::Host),
+                    resolution,
+                    ..sample(step.step.name.clone(), seconds, "s")
+                }));
+            }
         }
         for (name, value, unit, resolution) in &acted.figures {
             self.figures
@@ -54,7 +61,7 @@ impl Run<'_> {
                 continue;
             }
             self.shared.teller.tell(What::Sample(Sample {
-                clock: (*unit == "s").then_some(crate::event::Clock::Log),
+                clock: (*unit == "s").then_some(Clock::Log),
                 resolution: *resolution,
                 ..sample(name.replace('_', " "), *value, unit)
             }));

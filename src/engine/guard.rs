@@ -43,9 +43,10 @@ impl Confirmation {
         word.true_name().map(str::to_owned)
     }
 
-    /// Whether it allows to destroy `what` (`KIND:ID`) on a host.
-    pub(super) fn allows(&self, what: &str, host: &str) -> bool {
-        self.is_about(what, host) && self.true_name() == Some(self.name.as_str())
+    /// Whether it allows to destroy `what` (`KIND:ID`) on a host, where a guest has this name.
+    pub(super) fn allows(&self, what: &str, host: &str, guest: Option<&str>) -> bool {
+        let name = self.true_name().or(guest).filter(|name| !name.is_empty());
+        self.is_about(what, host) && name == Some(self.name.as_str())
     }
 
     /// Whether it is about `what` on a host, by whatever name.
@@ -54,7 +55,7 @@ impl Confirmation {
             && self.host.as_deref().is_none_or(|named| named == host)
     }
 
-    // What its id ends with. The name of a guest stands in no id, and is not looked up yet.
+    // What its id ends with. The name of a guest stands in no id: it is looked up on its host.
     fn true_name(&self) -> Option<&str> {
         if matches!(self.kind, SubjectKind::Vm | SubjectKind::Ct) {
             return None;
@@ -124,11 +125,9 @@ impl Weighed<'_> {
                 ));
             }
             let host = self.host.name();
-            if !self
-                .confirmed
-                .iter()
-                .any(|word| word.allows(self.what, host))
-            {
+            let guest = super::named::name(self.host, self.what).await?;
+            let allows = |word: &Confirmation| word.allows(self.what, host, guest.as_deref());
+            if !self.confirmed.iter().any(allows) {
                 return refused(format!(
                     "{what} is not destroyed: say --destroy {what}=NAME, with its own name, to allow it",
                     what = self.what
@@ -238,9 +237,9 @@ mod tests {
             let spec: SubjectSpec = text.parse().unwrap();
             Confirmation::new(spec, name)
         };
-        assert!(word("dir:/some/data", "data").allows("dir:/some/data", "h1"));
-        assert!(word("dir:/some/data/", "data").allows("dir:/some/data/", "h1"));
-        assert!(word("h1/dir:/some/data", "data").allows("dir:/some/data", "h1"));
+        assert!(word("dir:/some/data", "data").allows("dir:/some/data", "h1", None));
+        assert!(word("dir:/some/data/", "data").allows("dir:/some/data/", "h1", None));
+        assert!(word("h1/dir:/some/data", "data").allows("dir:/some/data", "h1", None));
         for (text, name) in [
             ("dir:/some/data", ""),
             ("dir:/some/data", "dat"),
@@ -250,11 +249,15 @@ mod tests {
             ("h2/dir:/some/data", "data"),
         ] {
             assert!(
-                !word(text, name).allows("dir:/some/data", "h1"),
+                !word(text, name).allows("dir:/some/data", "h1", None),
                 "{text}={name}"
             );
         }
-        assert!(!word("dir:/", "").allows("dir:/", "h1"));
-        assert!(!word("vm:9001", "9001").allows("vm:9001", "h1"));
+        assert!(!word("dir:/", "").allows("dir:/", "h1", None));
+        let guest = |name: &str, is: Option<&str>| word("vm:131", name).allows("vm:131", "h1", is);
+        assert!(guest("shop-db", Some("shop-db")));
+        assert!(!guest("131", Some("shop-db")));
+        assert!(!guest("131", None));
+        assert!(!guest("", Some("")));
     }
 }

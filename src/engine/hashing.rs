@@ -15,13 +15,14 @@ use crate::host::hashing::{
     tree_script,
 };
 use crate::host::supervisor::{Heard, Launch, RESTARTED, StopProof};
-use crate::method::HostInfo;
+use crate::method::{HashOf, HostInfo};
 use crate::progress::Finding;
 use crate::progress::clamp::Clamp;
 
 use super::EngineError;
 use super::away::{Away, gone};
 use super::command::{PATIENCE, TRIES, again, attempt, proof_of};
+use super::preview::Hashing;
 use super::shared::Shared;
 use super::shell::{script, text_of};
 
@@ -54,12 +55,14 @@ pub(super) struct Compared {
 
 /// The shell text of a hash. On this machine it is done in this process, and the text says what it
 /// stands for.
-pub(super) fn text(path: &str, tree: bool, info: &HostInfo) -> String {
-    let script = if tree {
-        let folder = "‹lists›".to_owned();
-        tree_script(path, &Lists { folder }, &info.facts)
-    } else {
-        file_script(path)
+pub(super) fn text(path: &str, of: HashOf, info: &HostInfo) -> String {
+    let script = match of {
+        HashOf::Tree => {
+            let folder = "‹lists›".to_owned();
+            tree_script(path, &Lists { folder }, &info.facts)
+        }
+        HashOf::File => file_script(path),
+        HashOf::Told => return path.to_owned(),
     };
     if info.address.is_none() && info.facts.became.is_none() {
         format!("# by comeback itself; with the programs of this machine it would be\n{script}")
@@ -75,15 +78,16 @@ pub(super) fn text(path: &str, tree: bool, info: &HostInfo) -> String {
 pub(super) async fn take(
     shared: &Shared,
     host: &str,
-    path: &str,
-    tree: bool,
+    hashing: &Hashing,
     step: &StepId,
 ) -> Result<Option<Kept>, EngineError> {
+    let (path, tree) = (hashing.path.as_str(), hashing.of == HashOf::Tree);
     let known = shared
         .hosts
         .get(host)
         .ok_or_else(|| EngineError::Refused(format!("the host {host:?} is not connected")))?;
-    let (manifest, lists) = if known.host.is_local() {
+    let is_here = known.host.is_local() && hashing.of != HashOf::Told;
+    let (manifest, lists) = if is_here {
         match here(shared, path, tree, step).await {
             Some(manifest) => (manifest.map_err(|why| failed(host, &why))?, None),
             None => return Ok(None),
@@ -93,10 +97,10 @@ pub(super) async fn take(
         let lists = Lists {
             folder: format!("{}/steps/{step}-lists", shared.session_dir(host)),
         };
-        let script = if tree {
-            tree_script(path, &lists, &known.info.facts)
-        } else {
-            file_script(path)
+        let script = match hashing.of {
+            HashOf::Tree => tree_script(path, &lists, &known.info.facts),
+            HashOf::File => file_script(path),
+            HashOf::Told => path.to_owned(),
         };
         match there(shared, host, step, &script).await? {
             Some(said) => {

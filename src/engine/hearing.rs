@@ -11,7 +11,7 @@ use crate::progress::Finding;
 use crate::progress::clamp::Clamp;
 use crate::progress::lines::Lines;
 
-use super::command::{Followed, Following};
+use super::command::{Ending, Followed, Following};
 use super::mask::Mask;
 use super::output::Batch;
 use super::teller::About;
@@ -55,7 +55,8 @@ impl Hearing {
     // A status says that the command has ended; not that everything has that it started.
     pub fn proved(&self, proof: Option<StopProof>) {
         let Some(proof) = proof else { return };
-        if !proof.gone {
+        // Of a task it is the node that says so.
+        if !proof.gone && self.follow.ending == Ending::Kill {
             let left = if proof.left.is_empty() {
                 "nobody knows what is left of it".to_owned()
             } else {

@@ -22,6 +22,7 @@ mod ending;
 mod error;
 mod figures;
 mod guard;
+mod guests;
 mod hashing;
 mod hearing;
 mod journal;
@@ -47,6 +48,7 @@ mod shell;
 mod space;
 mod stream;
 mod subjects;
+mod tasks;
 mod teller;
 mod waiting;
 

@@ -17,8 +17,9 @@ pub(super) const NOTHING: &str = "nothing";
 /// Shell text that prints four lines: `open` or what is wrong, where it stands in the file system
 /// (with line ends as `\u{1}`; empty where it does not), `marked` or `plain`, and KiB or `unknown`.
 /// Nothing where subjects of the kind cannot be looked at.
+/// More lines come of guests: see [`guests::look`](super::guests::look).
 pub(super) fn look(kind: &str, id: &str) -> Option<String> {
-    let id = quote(id);
+    let (plain, id) = (id, quote(id));
     Some(match kind {
         "dir" | "subvolume" => format!(
             "d={id}; if [ -L \"${{d%/}}\" ]; then echo link; elif [ ! -d \"$d\" ]; then echo none; elif [ ! -r \"$d\" ]; then echo closed; else echo open; fi
@@ -42,7 +43,7 @@ case ,$(lvs --noheadings -o lv_tags \"$d\" 2>/dev/null | tr -d ' '), in *,comeba
 lvs --noheadings --nosuffix --units k -o lv_size \"$d\" 2>/dev/null | awk '{{ printf \"%.0f\\n\", $1 }}' | grep . || echo unknown
 "
         ),
-        _ => return None,
+        _ => return super::guests::look(kind, plain),
     })
 }
 
@@ -63,7 +64,8 @@ pub(super) fn refusal(state: &str, id: &str, at: &str) -> Option<String> {
             format!("the subject {id} is no file system but a volume; name a file system")
         }
         "thick" => format!("the subject {id} is no thin volume; snapshots are made of thin ones"),
-        _ => format!("the subject {id} cannot be read"),
+        _ => super::guests::refusal(state, id)
+            .unwrap_or_else(|| format!("the subject {id} cannot be read")),
     })
 }
 
@@ -76,7 +78,7 @@ pub(super) async fn identity(host: &dyn Host, what: &str) -> Result<Option<Strin
     let Some((kind, id)) = what.split_once(':') else {
         return Ok(None);
     };
-    let id = quote(id);
+    let (plain, id) = (id, quote(id));
     let text = match kind {
         "dir" | "subvolume" => format!(
             "i='device %d, inode %i'; if [ -L {id} ]; then stat -c \"link: $i\" -- {id}; stat -L -c \"to $i\" -- {id} 2>/dev/null || :; elif [ -e {id} ]; then stat -c \"$i\" -- {id}; else echo nothing; fi"
@@ -87,11 +89,30 @@ pub(super) async fn identity(host: &dyn Host, what: &str) -> Result<Option<Strin
         "lv" => format!(
             "lvs --noheadings -o lv_uuid {id} 2>/dev/null | sed 's/^ */UUID /' | grep . || echo nothing"
         ),
-        _ => return Ok(None),
+        _ => match super::guests::identity(kind, plain) {
+            Some(text) => text,
+            None => return Ok(None),
+        },
     };
     script(host, "look at the target again", &text, PATIENCE)
         .await
         .map(Some)
+}
+
+/// The name that the operator has to type for what an id does not name; nothing where it does.
+///
+/// # Errors
+/// Where the host is lost or cannot look.
+pub(super) async fn name(host: &dyn Host, what: &str) -> Result<Option<String>, EngineError> {
+    let text = what
+        .split_once(':')
+        .and_then(|(kind, id)| super::guests::name(kind, id));
+    match text {
+        Some(text) => script(host, "look at the guest's name", &text, PATIENCE)
+            .await
+            .map(Some),
+        None => Ok(None),
+    }
 }
 
 #[cfg(test)]
@@ -114,7 +135,7 @@ mod tests {
 
     #[test]
     fn kinds_that_cannot_be_looked_at_are_not() {
-        assert!(look("vm", "100").is_none());
+        assert!(look("vmdk", "disk").is_none());
         for kind in ["dir", "dataset", "lv"] {
             let text = look(kind, "it's").unwrap();
             assert!(

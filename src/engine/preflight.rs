@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::event::{BindingId, Bytes, Clock, Subject};
+use crate::event::{BindingId, Bytes, Subject};
 use crate::host::{Host, HostError, ask};
 use crate::method::{Action, Bound, MethodError, SettingValue};
 
@@ -62,6 +62,10 @@ pub struct Check {
     pub elsewhere: Vec<RoomOn>,
     /// Whether the operator marked the subject on its host.
     pub marked: bool,
+    /// The subject's own name, where its id does not tell it.
+    pub name: Option<String>,
+    /// What destroying the subject would take that no copy brings back.
+    pub loses: Vec<String>,
 }
 
 impl Check {
@@ -94,7 +98,6 @@ pub async fn examine(
     };
     needs(bound, &mut check)?;
     needs_of_actions(bound, &mut check);
-    shape(bound, &mut check);
     for info in bound.hosts.values() {
         if !info.facts.state_writable {
             check.find(
@@ -223,21 +226,6 @@ fn package(tool: &str) -> &str {
     }
 }
 
-fn shape(bound: &Bound, check: &mut Check) {
-    for step in &bound.steps {
-        let step = &step.step;
-        if step.clock == Some(Clock::Task) {
-            check.find(
-                Gravity::Refused,
-                format!(
-                    "step {:?} is timed by a Proxmox task index, which this version does not read",
-                    step.name
-                ),
-            );
-        }
-    }
-}
-
 // A path may hold line ends, of which each is a \u{1} here: what stands below it must not be
 // taken for an answer.
 // One look: is the scratch parent there, is the subject there, where do they stand, how big is it?
@@ -291,6 +279,16 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
         }
         check.marked = mark == "marked";
         check.bytes = size.parse().ok().map(|kib: u64| Bytes(kib * 1024));
+        for line in std::iter::from_fn(|| lines.next()) {
+            match line.split_once(' ') {
+                Some(("name", name)) => check.name = Some(name.to_owned()),
+                Some(("loses", what)) => check.loses.push(what.trim().to_owned()),
+                Some(("remark", what)) => {
+                    check.find(Gravity::Remark, format!("{}: {what}", host.name()));
+                }
+                _ => {}
+            }
+        }
         overlap(&at, &scratch_at, check);
         let role = bound.method.roles.first().map_or("source", String::as_str);
         if let Some(info) = bound.hosts.get(role)
@@ -374,10 +372,15 @@ fn destroys(
     if subject.own {
         return Ok(());
     }
-    for step in super::preview::preview(bound)? {
+    for (step, planned) in super::preview::preview(bound)?
+        .into_iter()
+        .zip(&bound.steps)
+    {
         let Some(destroys) = step.destroys else {
             continue;
         };
+        let def = planned.step.destroys.as_ref();
+        let entirely = def.is_some_and(|def| def.entirely);
         if destroys.what.contains("‹session›") {
             continue;
         }
@@ -387,7 +390,15 @@ fn destroys(
                 Gravity::Refused,
                 format!("step {name:?} destroys {what}, which bears no mark of comeback"),
             );
-        } else if !confirmed.iter().any(|word| word.allows(what, &step.host)) {
+        } else if entirely && !check.loses.is_empty() {
+            let loses = check.loses.join("; ");
+            check.find(
+                Gravity::Refused,
+                format!("step {name:?} destroys {what}, and no restore would bring back: {loses}"),
+            );
+        } else if !(confirmed.iter())
+            .any(|word| word.allows(what, &step.host, check.name.as_deref()))
+        {
             let why = if confirmed.iter().any(|word| word.is_about(what, &step.host)) {
                 format!(
                     "step {name:?} destroys {what}; --destroy calls it by a name that is not its own"

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use minijinja::Value;
 
-use crate::event::{Destroys, Order, Placement, Plan, PlannedStep, Shows};
+use crate::event::{Clock, Destroys, Order, Placement, Plan, PlannedStep, Shows};
 use crate::method::{
-    Action, Bound, ExpandedStep, HostInfo, MethodError, Payload, RunNames, Step, WaitFor,
-    order_runs, unknown_value,
+    Action, Bound, ExpandedStep, HashOf, HostInfo, MethodError, Payload, RunNames, Step,
+    SubjectKind, WaitFor, order_runs, unknown_value,
 };
 
 use super::hashing;
@@ -24,12 +24,7 @@ pub(super) enum Doing {
     /// Bytes.
     Payload(Made),
     /// A hash.
-    Hash {
-        path: String,
-        tree: bool,
-        /// Keep it under this name, or compare it with what is kept under this name.
-        keep: Result<String, String>,
-    },
+    Hash(Hashing),
     /// A byte figure.
     Space {
         settle: Option<String>,
@@ -50,6 +45,17 @@ pub(super) enum Doing {
     Time(f64),
     /// The end of a background step.
     Join(String),
+}
+
+/// A hash, filled in.
+#[derive(Debug, Clone)]
+pub(super) struct Hashing {
+    pub of: HashOf,
+    /// The path, or the text that tells.
+    pub path: String,
+    pub share: Option<String>,
+    /// Keep it under this name, or compare it with what is kept under this name.
+    pub keep: Result<String, String>,
 }
 
 /// Which byte figure.
@@ -74,7 +80,7 @@ impl Doing {
                 )
             }
             Self::Payload(made) => made.script.clone(),
-            Self::Hash { path, tree, .. } => hashing::text(path, *tree, info),
+            Self::Hash(hashing) => hashing::text(&hashing.path, hashing.of, info),
             Self::Space { settle, reads, .. } => {
                 let texts = reads.iter().map(|(_, text)| text.as_str());
                 settle
@@ -126,6 +132,10 @@ pub(super) fn doing(
         .get(&step.step.on)
         .is_some_and(|info| info.facts.tools.contains_key("openssl"));
     Ok(match &step.step.action {
+        // A task of Proxmox ends in order where its command hears a signal, and no shell around it.
+        Action::Run(run) if step.step.clock == Some(Clock::Task) => {
+            Doing::Command(vec![format!("exec {}", fill.shell(run)?.trim())])
+        }
         Action::Run(run) => Doing::Command(vec![fill.shell(run)?]),
         Action::Pipe(pipe) => fill.pipe(pipe)?,
         Action::Payload(Payload::Tree { path, size, files }) => {
@@ -150,11 +160,19 @@ pub(super) fn doing(
                 seed,
             ))
         }
-        Action::Hash(hash) => Doing::Hash {
-            path: fill.text(&hash.path)?,
-            tree: hash.tree,
+        Action::Hash(hash) => Doing::Hash(Hashing {
+            of: hash.of,
+            path: match hash.of {
+                HashOf::Told => fill.shell(&hash.path)?,
+                HashOf::File | HashOf::Tree => fill.text(&hash.path)?,
+            },
+            share: hash
+                .share
+                .as_ref()
+                .map(|text| fill.text(text))
+                .transpose()?,
             keep: hash.keep.clone(),
-        },
+        }),
         Action::Space(space) => {
             let mut reads = Vec::new();
             for (figure, text) in [
@@ -293,7 +311,10 @@ pub fn plan_of(bounds: &[Bound], reps: u32, order: Order) -> Result<Plan, Method
 /// What a plan calls a subject that does not exist yet.
 #[must_use]
 pub fn own_id(bound: &Bound) -> String {
-    format!("{}/comeback-*", bound.sandbox.trim_end_matches('/'))
+    match bound.method.subject {
+        SubjectKind::Vm | SubjectKind::Ct => "of its own".to_owned(),
+        _ => format!("{}/comeback-*", bound.sandbox.trim_end_matches('/')),
+    }
 }
 
 /// The paths whose places a method wants to know: of the original and of the copy.

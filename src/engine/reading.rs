@@ -6,7 +6,7 @@ use crate::method::ExpandedStep;
 use super::EngineError;
 use super::action::Acted;
 use super::hashing;
-use super::preview::Figure;
+use super::preview::{Figure, Hashing};
 use super::run::Run;
 use super::space::{self, Reading};
 use super::teller::About;
@@ -17,13 +17,11 @@ impl Run<'_> {
         &mut self,
         step: &ExpandedStep,
         id: &StepId,
-        path: &str,
-        tree: bool,
-        keep: Result<String, String>,
+        hashing: &Hashing,
         host_name: &str,
     ) -> Result<Acted, EngineError> {
         let begin = self.now();
-        let taken = hashing::take(self.shared, host_name, path, tree, id).await?;
+        let taken = hashing::take(self.shared, host_name, hashing, id).await?;
         let here = (begin, self.now());
         let Some(taken) = taken else {
             return Ok(Acted::new(EndState::Stopped, here));
@@ -42,12 +40,12 @@ impl Run<'_> {
             };
             self.shared.teller.note(Level::Remark, remark, about);
         }
-        match keep {
+        match &hashing.keep {
             Ok(name) => {
-                self.hashes.insert(name, taken);
+                self.hashes.insert(name.clone(), taken);
             }
             Err(like) => {
-                let Some(before) = self.hashes.get(&like) else {
+                let Some(before) = self.hashes.get(like) else {
                     return Err(EngineError::Refused(format!(
                         "nothing is kept under {like:?}"
                     )));
@@ -66,7 +64,7 @@ impl Run<'_> {
                     expected: Some(before.digest.clone()),
                     got: Some(taken.digest.clone()),
                     bytes: Some(crate::event::Bytes(taken.bytes)),
-                    share: compared.share,
+                    share: hashing.share.clone().unwrap_or(compared.share),
                     differences: compared.differences,
                 });
             }

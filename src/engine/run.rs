@@ -223,7 +223,7 @@ impl<'a> Run<'a> {
             // What was stopped while it was weighed destroys nothing any more.
             if self.control.is_stopped() || !goes_on {
                 let stopped = Acted::stopped(self.shared.began);
-                return self.ended(step, &id, stopped, &context, first_left).await;
+                return self.ended(step, &id, stopped, first_left).await;
             }
             self.destroyed = true;
         }
@@ -238,7 +238,7 @@ impl<'a> Run<'a> {
                 Acted::failed(why.to_string(), self.shared.began)
             }
         };
-        self.ended(step, &id, acted, &context, first_left).await
+        self.ended(step, &id, acted, first_left).await
     }
 
     async fn announce(
@@ -325,7 +325,6 @@ impl<'a> Run<'a> {
         step: &ExpandedStep,
         id: &StepId,
         acted: Acted,
-        context: &Value,
         first_left: usize,
     ) -> Result<StepEnd, EngineError> {
         let mut end = acted.end.clone();
@@ -350,7 +349,7 @@ impl<'a> Run<'a> {
         self.keep_moments(step, self.bound.host(&step.step.on), &acted);
         self.look_at_leaves(step, &end, first_left).await?;
         if end.end.is_good() {
-            self.samples(step, id, &acted, context);
+            self.samples(step, id, &acted);
         }
         Ok(end)
     }

@@ -85,7 +85,7 @@ awk -F '\\t' 'NF == 0 { second = 1; next } !second { if ($2 == \"on\" && $3 == \
 awk -F '|' '{ sub(/^ +/, \"\", $1) } $3 ~ /^V/ { print \"lv \" ((\",\" $5 \",\" ~ /,comeback,/) ? \"marked\" : \"plain\") \" \" $1 \"/\" $2 \"\\t\" $4 }'; fi
 "
         }
-        _ => "",
+        _ => super::guests::list(kind),
     }
 }
 

@@ -67,12 +67,26 @@ pub enum WaitFor {
 /// A hash of a file or tree.
 #[derive(Debug, Clone)]
 pub struct Hash {
-    /// Path, a template.
+    /// Of what.
+    pub of: HashOf,
+    /// Its path, or the shell text that tells: a template.
     pub path: String,
-    /// Whether it is a tree.
-    pub tree: bool,
+    /// Of what share of the subject it is, in words, a template; the whole where absent.
+    pub share: Option<String>,
     /// Keep it under this name, or compare it with what is kept under this name.
     pub keep: Result<String, String>,
+}
+
+/// What a hash is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HashOf {
+    /// One file, or all bytes of a device.
+    File,
+    /// All that is in a folder.
+    Tree,
+    /// What cannot be read from its host: a command asks whoever can, and prints what a
+    /// manifest's script does.
+    Told,
 }
 
 /// A byte figure: shell texts that print a number.
@@ -131,6 +145,8 @@ pub(super) struct WaitDef {
 pub(super) struct HashDef {
     tree: Option<String>,
     file: Option<String>,
+    told: Option<String>,
+    share: Option<String>,
     #[serde(rename = "as")]
     keep: Option<String>,
     like: Option<String>,
@@ -188,17 +204,23 @@ impl TryFrom<HashDef> for Hash {
     type Error = String;
 
     fn try_from(def: HashDef) -> Result<Self, String> {
-        let (path, tree) = match (def.tree, def.file) {
-            (Some(path), None) => (path, true),
-            (None, Some(path)) => (path, false),
-            _ => return Err("hash has exactly one of tree, file".to_owned()),
+        let (path, of) = match (def.tree, def.file, def.told) {
+            (Some(path), None, None) => (path, HashOf::Tree),
+            (None, Some(path), None) => (path, HashOf::File),
+            (None, None, Some(text)) => (text, HashOf::Told),
+            _ => return Err("hash has exactly one of tree, file, told".to_owned()),
         };
         let keep = match (def.keep, def.like) {
             (Some(name), None) => Ok(name),
             (None, Some(name)) => Err(name),
             _ => return Err("hash has exactly one of as (keep it), like (compare it)".to_owned()),
         };
-        Ok(Self { path, tree, keep })
+        Ok(Self {
+            of,
+            path,
+            share: def.share,
+            keep,
+        })
     }
 }
 

@@ -28,6 +28,10 @@ const BUILT_IN: &[(&str, &str)] = files![
     "zfs-experiment",
     "lvm-thin-snapshot",
     "lvm-thin-experiment",
+    "pve-snapshot",
+    "pve-vzdump",
+    "pve-pbs",
+    "pve-ct",
 ];
 
 const FRAGMENTS: &[(&str, &str)] = files![
@@ -43,6 +47,11 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/lvm-thin-proved",
     "fragments/lvm-thin-rollback",
     "fragments/lvm-thin-used",
+    "fragments/pve-agent",
+    "fragments/pve-allocated",
+    "fragments/pve-asked",
+    "fragments/pve-guest",
+    "fragments/pve-pbs-proved",
     "fragments/sandbox-fill",
     "fragments/tree",
     "fragments/tree-proved",

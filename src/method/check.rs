@@ -6,12 +6,12 @@ use toml::Spanned;
 
 use super::action::{Action, Payload, WaitFor};
 use super::fragment::{self, Fragments, Placed, line_of};
-use super::model::{Method, MethodDef, Need, Own, Step, StepDef};
+use super::model::{Method, MethodDef, Need, Step, StepDef};
 use super::names::Names;
 use super::pipe::{Pipe, SHA256, THROUGH};
 use super::template::{FOUND, Templates};
 use super::{MethodError, SubjectKind};
-use crate::event::{LeaveKind, Phase};
+use crate::event::{Clock, LeaveKind, Phase};
 use crate::progress;
 
 /// Names that every template may use.
@@ -273,12 +273,6 @@ fn check_head(method: &Method) -> Result<(), String> {
             ));
         }
     }
-    if method.own == Own::May && matches!(method.subject, SubjectKind::Vm | SubjectKind::Ct) {
-        return Err(format!(
-            "own = \"may\" is not for {} subjects; use \"always\" or \"never\"",
-            method.subject
-        ));
-    }
     if let Some(need) = method.needs.iter().find(|need| !role_known(method, need)) {
         return Err(format!("needs: {} is on no role of this method", need.tool));
     }
@@ -381,6 +375,7 @@ impl<'a> Known<'a> {
         }
         self.when(step.when.as_deref(), &step.with)?;
         self.action(step, &local)?;
+        super::timed::check(step)?;
         Self::reads(step)?;
         self.leaves(step, &local)?;
         if let Some(stdin) = &step.stdin {
@@ -457,6 +452,9 @@ impl<'a> Known<'a> {
             },
             Action::Hash(hash) => {
                 self.template("hash", &hash.path, names)?;
+                if let Some(share) = &hash.share {
+                    self.template("hash.share", share, names)?;
+                }
                 match &hash.keep {
                     Ok(name) => {
                         self.hashes.insert(name.clone());
@@ -513,12 +511,18 @@ impl<'a> Known<'a> {
             ));
         }
         for (name, from) in &step.gives {
-            check_setting_name(name).map_err(|why| format!("gives: {why}"))?;
+            // The number of a guest of one's own is known once it is chosen.
+            if name != "vmid" {
+                check_setting_name(name).map_err(|why| format!("gives: {why}"))?;
+            }
             let hashed = matches!(step.action, Action::Hash(_));
             if hashed && ["hash.bytes", "hash.files"].contains(&from.as_str()) {
                 continue;
             }
             if !hashed && from == "stdout" {
+                continue;
+            }
+            if step.clock == Some(Clock::Task) && ["task", "node"].contains(&from.as_str()) {
                 continue;
             }
             let sum = matches!(&step.action, Action::Pipe(pipe) if pipe.hashed.is_some());

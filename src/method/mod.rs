@@ -18,8 +18,9 @@ mod pool;
 mod request;
 mod setting;
 mod template;
+mod timed;
 
-pub use action::{Action, Hash, Payload, SpaceRead, Wait, WaitFor};
+pub use action::{Action, Hash, HashOf, Payload, SpaceRead, Wait, WaitFor};
 pub use ahead::CheckDef;
 pub use bind::{Bound, ExpandedStep, RunNames, bind};
 pub use catalogue::{Catalogue, Origin};

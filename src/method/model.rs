@@ -246,6 +246,10 @@ pub struct DestroysDef {
     /// The leave that must be proved before.
     #[serde(default)]
     pub relies_on: Option<String>,
+    /// It is taken away as a whole, with what no copy holds of it: what was written back would
+    /// lack that.
+    #[serde(default)]
+    pub entirely: bool,
 }
 
 /// How a step goes on beside others.

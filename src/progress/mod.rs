@@ -7,6 +7,7 @@
 pub mod clamp;
 pub mod escape;
 pub mod lines;
+pub mod task;
 
 mod arcstats;
 mod btrfs;

@@ -171,6 +171,8 @@ static ENTRIES: [Entry; 17] = [
             "guest up",
             "100 %",
             "validation",
+            "lock wait",
+            "lock got",
         ],
     },
     Entry {

@@ -30,6 +30,8 @@ struct Guest {
     sparse: Option<Printed>,
     dirty_only: bool,
     complete: bool,
+    /// It had to wait for the node's one lock.
+    waited: bool,
     /// Suspended or stopped for the backup.
     down: bool,
     started: Option<NaiveDateTime>,
@@ -59,7 +61,11 @@ impl Reader for Vzdump {
 impl Vzdump {
     fn info(&mut self, text: &str, found: &mut Vec<Finding>) {
         if text.starts_with("Starting Backup of ") {
-            self.guest = Guest::default();
+            let waited = self.guest.waited;
+            self.guest = Guest {
+                waited,
+                ..Guest::default()
+            };
         }
         // Older versions lack the last letter but one.
         self.finished |= text.starts_with("Backup job finished successful");

@@ -141,8 +141,17 @@ noted() {
   [ -e "$d/status" ] || ! supervised
 }
 
-# Ends the step: TERM once to each of its processes; after $1 seconds KILL, unless $2 says
-# otherwise. Says what is left.
+# TERM once to the leader's group alone: who tells its own children to end wants no help.
+signal_leader() {
+  find_leader && [ "$own" = own ] || return 0
+  case $told in
+    *" -$leader "*) ;;
+    *) signal_group TERM "$leader" && told="$told-$leader " ;;
+  esac
+}
+
+# Ends the step: TERM once to each of its processes ($2 group: to its leader's group alone); after
+# $1 seconds KILL, where $2 says kill. Says what is left.
 stop_step() {
   told=' '
   read_now
@@ -150,7 +159,7 @@ stop_step() {
   while :; do
     all=$(members)
     if [ -z "$all" ] && noted; then break; fi
-    signal_all TERM
+    if [ "$2" = group ]; then signal_leader; else signal_all TERM; fi
     read_now
     [ "$now" -lt "$until" ] || break
     nap

@@ -53,6 +53,12 @@ impl Stopper {
         self.end(patience, "leave").await
     }
 
+    /// TERM once to the group of its first process, which is to end what it began, and after
+    /// `patience` what is left.
+    pub async fn ask_to_end(&self, patience: Duration) -> StopProof {
+        self.end(patience, "group").await
+    }
+
     async fn end(&self, patience: Duration, finally: &'static str) -> StopProof {
         let until = Instant::now() + patience + UNREACHED;
         let mut backoff = Backoff::default();

@@ -62,6 +62,14 @@ fn consistency(text: &str, guest: &mut Guest, found: &mut Vec<Finding>) -> bool 
         back("pause", after, guest, found);
     } else if let Some(after) = text.strip_prefix("guest is online again") {
         back("downtime", after, guest, found);
+    } else if text.starts_with("trying to get global lock") {
+        guest.waited = true;
+        found.push(Finding::mark("lock wait"));
+        found.push(Finding::Says(
+            "waits for the node's other backup".to_owned(),
+        ));
+    } else if text.starts_with("got global lock") {
+        found.push(Finding::mark("lock got"));
     } else if text.starts_with("started backup task ") {
         found.push(Finding::mark("started"));
     } else if text.starts_with("Waiting for server to finish backup validation") {
@@ -101,11 +109,12 @@ fn values(text: &str, guest: &mut Guest, found: &mut Vec<Finding>) -> bool {
         let (_, [kind]) = captures.extract();
         found.push(Finding::value("guest", kind));
     } else if text.starts_with("Finished Backup of ") {
-        // What was read: all of it, or what a bitmap says has changed.
-        let series = if guest.dirty_only {
-            "dirty-bitmap"
-        } else {
-            "full"
+        // What was read: all of it, or what a bitmap says has changed. The time of one that had
+        // to wait for its turn is none of either.
+        let series = match (guest.waited, guest.dirty_only) {
+            (true, _) => "waited",
+            (false, true) => "dirty-bitmap",
+            (false, false) => "full",
         };
         found.push(Finding::value("series", series));
     } else {

@@ -200,6 +200,18 @@ fn clocks_that_disagree_are_both_shown() {
 }
 
 #[test]
+fn one_that_waited_for_its_turn_leaves_the_series() {
+    let found = read(
+        "vzdump",
+        b"INFO: trying to get global lock - waiting...\nINFO: got global lock\n\
+          INFO: starting new backup job: vzdump 131\nINFO: Starting Backup of VM 131 (qemu)\n\
+          INFO: Finished Backup of VM 131 (00:00:23)\n",
+    );
+    assert_eq!(value(&found, "series"), Some("waited"));
+    assert_eq!(marks(&found), [("lock wait", None), ("lock got", None)]);
+}
+
+#[test]
 fn a_mode_that_is_not_the_one_asked_for() {
     let found = read(
         "vzdump",

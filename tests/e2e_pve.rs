@@ -1,0 +1,244 @@
+//! Guests of a node of Proxmox VE: backed up, brought back, proved, and taken away again.
+#![cfg(test)]
+
+#[path = "support/events.rs"]
+mod events;
+#[path = "support/going.rs"]
+mod going;
+#[path = "support/missing.rs"]
+mod missing;
+#[path = "support/node.rs"]
+mod node;
+#[path = "support/world.rs"]
+mod world;
+
+use going::Going;
+use node::{Node, TEMPLATE};
+use rustix::process::Signal;
+use serde_json::Value;
+
+const OWN: [&str; 6] = [
+    "--method",
+    "pve-vzdump",
+    "--set",
+    TEMPLATE,
+    "--set",
+    "size=24MiB",
+];
+
+fn time<'a>(row: &'a Value, name: &str, clock: &str) -> &'a Value {
+    let mut all = row["times"].as_array().unwrap().iter();
+    let found = all.find(|time| time["name"] == name && time["clock"] == clock);
+    found.unwrap_or_else(|| panic!("no {name} by {clock} in {row}"))
+}
+
+#[test]
+fn a_guest_of_its_own_is_destroyed_and_comes_back() {
+    let Some(node) = Node::start(&[]) else { return };
+    let before = node.there();
+    let mut all = OWN.to_vec();
+    all.extend(["--set", "place=same"]);
+    let (ended, recording) = node.session("a.jsonl", &all);
+    let row = ended.assert_good().json()["rows"][0].clone();
+    for name in ["clone", "backup", "restore", "start"] {
+        let by_task = time(&row, name, "task");
+        assert_eq!(by_task["resolution"], 1, "{name}");
+        let fine = time(&row, name, "host")["median"].as_f64().unwrap();
+        let coarse = by_task["median"].as_f64().unwrap();
+        assert!((fine - coarse).abs() <= 2.0, "{name}: {fine} {coarse}");
+    }
+    assert_eq!(row["verified"]["matched"], 1);
+    assert_eq!(row["verified"]["share"], "payload, 0.02 of 0.5 GiB");
+    let archive = row["space"].as_array().unwrap().iter();
+    let archive = archive
+        .clone()
+        .find(|one| one["name"] == "archive")
+        .unwrap();
+    assert!(archive["median"].as_u64().unwrap() > 24 << 20);
+    let task = recording.of("value").find(|value| value["name"] == "task");
+    assert!(
+        task.unwrap()["value"]
+            .as_str()
+            .unwrap()
+            .starts_with("UPID:pve1:")
+    );
+    assert_eq!(node.there(), before);
+}
+
+#[test]
+fn a_snapshot_brings_back_what_was_deleted() {
+    let Some(node) = Node::start(&["btrfs"]) else {
+        return;
+    };
+    let before = node.there();
+    for (record, state) in [("a.jsonl", "state=running"), ("b.jsonl", "state=stopped")] {
+        let mut all = vec!["--method", "pve-snapshot", "--set", "disks=btr"];
+        all.extend(&OWN[2..]);
+        all.extend(["--set", state]);
+        let (ended, recording) = node.session(record, &all);
+        let row = ended.assert_good().json()["rows"][0].clone();
+        assert_eq!(format!("state={}", row["series"].as_str().unwrap()), state);
+        assert_eq!(time(&row, "restore", "task")["resolution"], 1);
+        assert_eq!(row["verified"]["matched"], 1);
+        let mut task = recording
+            .of("value")
+            .filter(|value| value["name"] == "task");
+        assert!(
+            task.any(|value| value["value"].as_str().unwrap().contains(":qmrollback:")),
+            "each has a task of its own"
+        );
+        assert_eq!(node.there(), before);
+    }
+}
+
+#[test]
+fn a_store_gives_three_series() {
+    let Some(node) = Node::start(&["pbs"]) else {
+        return;
+    };
+    let before = node.there();
+    let mut all = vec!["--method", "pve-pbs", "--set", "storage=pbs1"];
+    all.extend(&OWN[2..]);
+    let (ended, _) = node.session("a.jsonl", &all);
+    let report = ended.assert_good().json();
+    let rows = report["rows"].as_array().unwrap();
+    let series: Vec<_> = rows
+        .iter()
+        .map(|row| row["series"].as_str().unwrap())
+        .collect();
+    assert_eq!(series, ["first", "dirty-bitmap", "full"]);
+    let moved = |row: &Value| {
+        let mut space = row["space"].as_array().unwrap().iter();
+        space.find(|one| one["name"] == "transferred").unwrap()["median"]
+            .as_u64()
+            .unwrap()
+    };
+    assert!(moved(&rows[1]) < moved(&rows[0]) / 4, "{report}");
+    assert_eq!(
+        moved(&rows[2]),
+        moved(&rows[0]),
+        "a restart loses the bitmap"
+    );
+    assert_eq!(rows[0]["verified"]["matched"], 1);
+    assert_eq!(node.sh("pvesm list pbs1 | wc -l").trim(), "1");
+    assert_eq!(node.there(), before);
+}
+
+#[test]
+fn a_container_is_destroyed_and_comes_back() {
+    let Some(node) = Node::start(&[]) else { return };
+    let before = node.there();
+    let all = [
+        "--method",
+        "pve-ct",
+        "--set",
+        "template=local:vztmpl/small_1.0_amd64.tar.gz",
+        "--set",
+        "size=8MiB",
+        "--set",
+        "disks=local",
+        "--set",
+        "rootfs=1",
+    ];
+    let (ended, _) = node.session("a.jsonl", &all);
+    let row = ended.assert_good().json()["rows"][0].clone();
+    assert_eq!(time(&row, "restore", "task")["resolution"], 1);
+    assert_eq!(row["verified"]["matched"], 1);
+    assert!(row["remarks"].to_string().contains("suspend"), "{row}");
+    assert_eq!(node.there(), before);
+}
+
+#[test]
+fn a_named_guest_is_read_alone_and_restored_beside_itself() {
+    let Some(node) = Node::start(&[]) else { return };
+    node.guest(131, "shop-db", "web");
+    let before = node.there();
+    let named = ["--method", "pve-vzdump", "--subject", "vm:131"];
+    let (ended, recording) = node.session("a.jsonl", &named);
+    ended.assert_good();
+    assert_eq!(ended.json()["rows"][0]["verified"]["matched"], 1);
+    let isolated = recording
+        .state("step", "planned")
+        .find(|step| step["name"] == "isolated");
+    assert!(isolated.is_some());
+    assert_eq!(node.there(), before);
+
+    // In its place only where it is marked, and named.
+    let mut same = named.to_vec();
+    same.extend(["--set", "place=same", "--destroy", "vm:131=shop-db"]);
+    let (ended, _) = node.session("b.jsonl", &same);
+    assert_eq!(ended.code, 4, "{}", ended.err);
+    assert!(ended.err.contains("bears no mark"), "{}", ended.err);
+    node.sh("qm set 131 --tags 'web;comeback'");
+    let (ended, _) = node.session(
+        "c.jsonl",
+        &[&same[..6], &["--destroy", "vm:131=other"]].concat(),
+    );
+    assert_eq!(ended.code, 4, "{}", ended.err);
+    assert!(ended.err.contains("not its own"), "{}", ended.err);
+    let (ended, _) = node.session("d.jsonl", &same);
+    ended.assert_good();
+    let after = node.sh("qm list; qm config 131");
+    assert!(
+        after.contains("shop-db") && after.contains("running"),
+        "{after}"
+    );
+    node.sh("echo '[first]' >>/etc/pve/qemu-server/131.conf");
+    let (ended, _) = node.session("e.jsonl", &same);
+    assert_eq!(ended.code, 4, "{}", ended.err);
+    assert!(
+        ended
+            .err
+            .contains("no restore would bring back: its snapshots"),
+        "{}",
+        ended.err
+    );
+}
+
+#[test]
+fn a_guest_that_is_locked_is_refused() {
+    let Some(node) = Node::start(&[]) else { return };
+    node.guest(131, "shop-db", "web");
+    node.sh("qm set 131 --lock backup || sed -i '1i lock: backup' /etc/pve/qemu-server/131.conf");
+    let named = ["--method", "pve-vzdump", "--subject", "vm:131"];
+    let (ended, _) = node.session("a.jsonl", &named);
+    assert_eq!(ended.code, 4, "{}", ended.err);
+    assert!(ended.err.contains("locked (backup)"), "{}", ended.err);
+}
+
+#[test]
+fn a_backup_that_fails_says_why_and_leaves_nothing() {
+    let Some(node) = Node::start(&[]) else { return };
+    let before = node.there();
+    node.fault(&["backup-fails", "40"]);
+    let (ended, recording) = node.session("a.jsonl", &OWN);
+    assert_eq!(ended.code, 1, "{}", ended.err);
+    let backup = recording.end_of("backup");
+    assert_eq!(backup["end"], "failed", "{backup}");
+    assert!(
+        !backup["cause"].as_str().unwrap().contains("job errors"),
+        "{backup}"
+    );
+    let recovered = node.world.run(&["recover", "--host", "pve1", "--remove"]);
+    recovered.assert_good();
+    assert_eq!(node.there(), before);
+}
+
+#[test]
+fn a_stop_ends_the_task_and_all_is_undone() {
+    let Some(node) = Node::start(&[]) else { return };
+    let before = node.there();
+    node.fault(&["backup-pace", "50"]);
+    let path = node.world.text("a.jsonl");
+    let mut all = vec!["run", "--host", "pve1", "--record", &path];
+    all.extend(OWN);
+    let mut going = Going::start(node.world.command(&all));
+    going.until_started("backup");
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    going.signal(Signal::INT);
+    let ended = going.wait();
+    assert_eq!(ended.code, 130, "{}", ended.err);
+    let index = node.sh("grep vzdump /var/log/pve/tasks/index");
+    assert!(index.contains("interrupted by signal"), "{index}");
+    assert_eq!(node.there(), before);
+}
