@@ -503,6 +503,7 @@ fn tell(article: &Article, at: usize, method: &Method<'_>, told: &mut Vec<What>)
             value: *value,
             unit: (*unit).to_owned(),
             source: "the article's table".to_owned(),
+            projected: None,
         }));
     }
 }

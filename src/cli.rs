@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::event::Order;
+use crate::method::{Kind, SettingValue};
 
 const CODES: &str = "Exit codes:
   0    done, and everything verified
@@ -114,6 +116,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Report on recordings
     Report(ReportArgs),
+    /// Tell how long other disks would take, from what was measured
+    Project(ProjectArgs),
     /// Name what a session left on a host, and take it away
     Recover(RecoverArgs),
     /// Versions and paths
@@ -219,6 +223,50 @@ pub struct ReportArgs {
     pub format: Format,
 }
 
+/// What to carry over to which disks.
+#[derive(Debug, Args)]
+pub struct ProjectArgs {
+    /// Recording that holds the rates
+    pub file: PathBuf,
+    /// A disk to move, once for each: 50GB, 400GiB [default: one as big as what was measured]
+    #[arg(long, value_name = "SIZE", value_parser = disk)]
+    pub disk: Vec<u64>,
+    /// Two methods, the second of which begins with a disk when the first has done with it [default: those that were measured together]
+    #[arg(long, value_name = "METHOD,METHOD")]
+    pub pipeline: Option<Pair>,
+    /// Format
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// Two methods.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair(pub [String; 2]);
+
+impl FromStr for Pair {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(',') {
+            Some((one, other)) if !one.is_empty() && !other.is_empty() && !other.contains(',') => {
+                Ok(Self([one.to_owned(), other.to_owned()]))
+            }
+            _ => Err(format!(
+                "expected two methods such as esxi-clone,copy-ftp, not {text:?}"
+            )),
+        }
+    }
+}
+
+fn disk(text: &str) -> Result<u64, String> {
+    match Kind::Bytes.parse(text)? {
+        SettingValue::Bytes(bytes) if bytes > 0 => Ok(bytes),
+        _ => Err(format!(
+            "expected a size above 0 such as 50GB, not {text:?}"
+        )),
+    }
+}
+
 /// What to recover.
 #[derive(Debug, Args)]
 pub struct RecoverArgs {
@@ -250,12 +298,13 @@ mod tests {
 
     #[test]
     fn a_global_flag_may_stand_before_and_behind_every_command() {
-        let commands: [&[&str]; 8] = [
+        let commands: [&[&str]; 9] = [
             &["run", "--method", "files-cp", "--reps", "2"],
             &["check", "--host", "local"],
             &["methods", "show", "files-cp", "--set", "size=1MiB"],
             &["replay", "a.jsonl", "--speed", "4"],
             &["report", "a.jsonl", "--format", "json"],
+            &["project", "a.jsonl", "--disk", "50GB"],
             &["recover", "--host", "local", "--remove"],
             &["info"],
             &["completions", "bash"],

@@ -6,6 +6,7 @@ use crate::event::SinkError;
 use crate::host::HostError;
 use crate::method::MethodError;
 use crate::recording::{CreateError, ReadError};
+use crate::session::PipelineError;
 use crate::tui::{ThemeError, TuiError};
 
 /// Why a command fails, in one sentence.
@@ -29,6 +30,9 @@ pub enum CommandError {
     /// A recording cannot be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
+    /// No pipeline can be told from a recording.
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
     /// A theme is wrong.
     #[error(transparent)]
     Theme(#[from] ThemeError),
@@ -82,6 +86,7 @@ impl CommandError {
             | Self::Method(_)
             | Self::Read(_)
             | Self::Create(_)
+            | Self::Pipeline(_)
             | Self::Theme(_)
             | Self::Terminal(_) => 2,
             Self::Host(_) => 3,

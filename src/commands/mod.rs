@@ -14,6 +14,7 @@ mod methods;
 mod offer;
 mod output;
 mod prepare;
+mod project;
 mod prompt;
 mod recover;
 mod replay;
@@ -170,6 +171,7 @@ pub async fn dispatch(cli: Cli) -> Result<i32, CommandError> {
         Some(Command::Methods(args)) => methods::methods(&context, args),
         Some(Command::Replay(args)) => replay::replay(&context, args).await,
         Some(Command::Report(args)) => report::report(&args),
+        Some(Command::Project(args)) => project::project(&args),
         Some(Command::Recover(args)) => interruptible(recover::recover(&context, args)).await,
         Some(Command::Info) => info::info(&context),
         Some(Command::Completions { shell }) => completions::completions(shell),

@@ -22,13 +22,17 @@ pub(super) fn report(args: &ReportArgs) -> Result<i32, CommandError> {
 
 /// A report, as wide as the terminal that it goes to.
 pub(super) fn rendered(format: Format, sessions: &[&Session]) -> String {
+    crate::report::render_width(format.into(), sessions, width())
+}
+
+/// Columns of the terminal that a table goes to.
+pub(super) fn width() -> usize {
     let stdout = std::io::stdout();
-    let width = stdout
+    let size = stdout
         .is_terminal()
         .then(|| crossterm::terminal::size().ok())
         .flatten();
-    let width = width.map_or(crate::report::WIDTH, |(columns, _)| usize::from(columns));
-    crate::report::render_width(format.into(), sessions, width)
+    size.map_or(crate::report::WIDTH, |(columns, _)| usize::from(columns))
 }
 
 /// Reads a recording, and says what is damaged in it.

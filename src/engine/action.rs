@@ -271,7 +271,13 @@ impl Run<'_> {
             .as_ref()
             .and_then(|text| filling.number(text).ok());
         let watch = match &step.step.watch {
-            Some(text) => Some((self.connected(host_name)?, filling.shell(text)?)),
+            Some(watch) => {
+                let host = watch
+                    .on
+                    .as_deref()
+                    .map_or(host_name, |on| self.bound.host(on));
+                Some((self.connected(host)?, filling.shell(&watch.run)?))
+            }
             None => None,
         };
         let until = match &step.step.until {

@@ -6,8 +6,10 @@ use minijinja::Value;
 
 use crate::event::{Clock, Labels, Sample, StepId, What};
 use crate::method::ExpandedStep;
+use crate::session::as_told;
 
 use super::action::Acted;
+use super::preview::Filling;
 use super::run::Run;
 
 impl Run<'_> {
@@ -52,6 +54,11 @@ impl Run<'_> {
                     ..sample(step.step.name.clone(), seconds, "s")
                 }));
             }
+            for (name, rate) in self.rates(step, acted, seconds) {
+                self.shared
+                    .teller
+                    .tell(What::Sample(sample(name, rate, "B/s")));
+            }
         }
         for (name, value, unit, resolution) in &acted.figures {
             self.figures
@@ -66,6 +73,34 @@ impl Run<'_> {
                 ..sample(name.replace('_', " "), *value, unit)
             }));
         }
+    }
+
+    // By own bytes and own time; and as its tool tells.
+    fn rates(&self, step: &ExpandedStep, acted: &Acted, seconds: f64) -> Vec<(String, f64)> {
+        let Some(moves) = step.step.moves.as_ref().filter(|_| seconds > 0.0) else {
+            return Vec::new();
+        };
+        let context = self.context(step);
+        let filling = Filling {
+            bound: self.bound,
+            step,
+            context: &context,
+        };
+        let mut figures = acted.figures.iter();
+        let told = figures.find(|(figure, _, unit, _)| figure == moves && unit == "B");
+        let bytes = match told {
+            Some((_, bytes, ..)) => *bytes,
+            None => filling.number(moves).unwrap_or(0) as f64,
+        };
+        if bytes <= 0.0 {
+            return Vec::new();
+        }
+        let name = &step.step.name;
+        let mut all = vec![(name.clone(), bytes / seconds)];
+        let mut figures = acted.figures.iter();
+        let told = figures.find(|(figure, _, unit, _)| figure == "rate" && unit == "B/s");
+        all.extend(told.map(|(_, rate, ..)| (as_told(name), *rate)));
+        all
     }
 
     /// Tells clocks between steps, and figures computed from figures.

@@ -222,6 +222,9 @@ fn package(tool: &str) -> &str {
         "fstrim" => "util-linux",
         "mkfs.ext4" => "e2fsprogs",
         "mkfs.xfs" => "xfsprogs",
+        "pscp" => "putty-tools",
+        "proftpd" => "proftpd-core",
+        "scp" | "sftp" | "ssh" => "openssh-client",
         other => other,
     }
 }

@@ -142,4 +142,17 @@ pub struct Published {
     /// Where it is printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
+    /// What it is about, where it is the time that a publication expects other disks to take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projected: Option<Projected>,
+}
+
+/// Disks that a publication expects two methods to move, the second one beginning with a disk when the first one has
+/// done with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Projected {
+    /// Size of each disk.
+    pub disks: Vec<Bytes>,
+    /// The second method; the first one is the figure's.
+    pub then: BindingId,
 }

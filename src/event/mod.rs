@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use asking::{Answer, Asker, Nobody, Question, QuestionKind, Secret};
 pub use closing::{End, Level, Note};
 pub use facts::{Became, DiskFact, Facts, FilesystemFact, HostChange, HostState};
-pub use figures::{Fill, Pool, Proof, Published, Sample, Space};
+pub use figures::{Fill, Pool, Projected, Proof, Published, Sample, Space};
 pub use header::{Header, Origin};
 pub use ids::{AskId, BindingId, LeaveId, RunId, SessionId, StepId};
 pub use leave::{Intended, Leave, LeaveKind, LeaveState};

@@ -399,6 +399,23 @@ impl Bound {
             }),
         );
         put("user", of(|info| info.facts.user.clone()));
+        put(
+            "login",
+            of(|info| {
+                info.login
+                    .as_ref()
+                    .map_or_else(|| info.facts.user.clone(), |(user, _)| user.clone())
+            }),
+        );
+        put(
+            "ssh_port",
+            of(|info| {
+                info.login
+                    .as_ref()
+                    .map_or(22, |(_, port)| *port)
+                    .to_string()
+            }),
+        );
         put("session", names.session.clone());
         put("run", names.run.clone());
         put("id", names.id.clone());

@@ -5,19 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
 use super::action::{Action, Payload, WaitFor};
-use super::fragment::{self, Fragments, Placed, line_of};
-use super::model::{Method, MethodDef, Need, Step, StepDef};
+use super::fragment::{self, Fragments, line_of};
+use super::model::{Method, MethodDef, Need, Step};
 use super::names::Names;
-use super::pipe::{Pipe, SHA256, THROUGH};
+use super::pipe::{SHA256, THROUGH};
 use super::template::{FOUND, Templates};
+use super::typed::typed;
 use super::{MethodError, SubjectKind};
 use crate::event::{Clock, LeaveKind, Phase};
 use crate::progress;
 
 /// Names that every template may use.
-pub(super) const GIVEN: [&str; 12] = [
+pub(super) const GIVEN: [&str; 14] = [
     "session", "run", "id", "rep", "sandbox", "box", "subject", "kind", "own", "facts", "address",
-    "user",
+    "user", "login", "ssh_port",
 ];
 
 /// A TOML error with its line.
@@ -142,82 +143,6 @@ impl Lines<'_> {
             line: 1,
             why,
         }
-    }
-}
-
-fn typed(placed: &Placed<StepDef>, first_role: &str) -> Result<Step, String> {
-    let (def, line) = (placed.def.clone(), placed.line);
-    let name = def.name.clone().ok_or("a step needs a name")?;
-    let say = |why: String| format!("step {name:?}: {why}");
-    let phase = def
-        .phase
-        .ok_or_else(|| say("it needs a phase".to_owned()))?;
-    let on = def.on.clone().unwrap_or_else(|| first_role.to_owned());
-    let action = action(&def).map_err(say)?;
-    Ok(Step {
-        phase,
-        action,
-        on,
-        when: def.when,
-        each: def.each,
-        clock: def.clock,
-        reads: def.reads,
-        figures: def.figures,
-        gives: def.gives,
-        ok: def.ok,
-        leaves: def.leaves.map(|leaves| leaves.0).unwrap_or_default(),
-        undoes: def.undoes,
-        proves: def.proves,
-        destroys: def.destroys,
-        background: def.background,
-        until: def.until,
-        expect: def.expect,
-        watch: def.watch,
-        secret: def.secret,
-        stdin: def.stdin,
-        series: def.series,
-        with: def.with,
-        line,
-        name,
-    })
-}
-
-fn action(def: &StepDef) -> Result<Action, String> {
-    let mut actions = Vec::new();
-    if let Some(run) = &def.run {
-        actions.push(Action::Run(run.clone()));
-    }
-    if let Some(pipe) = &def.pipe {
-        actions.push(Action::Pipe(Pipe {
-            members: pipe.clone(),
-            hashed: def.hashed.clone(),
-            via: def.via.clone(),
-        }));
-    }
-    if let Some(wait) = &def.wait {
-        actions.push(Action::Wait(wait.clone().try_into()?));
-    }
-    if let Some(hash) = &def.hash {
-        actions.push(Action::Hash(hash.clone().try_into()?));
-    }
-    if let Some(space) = &def.space {
-        actions.push(Action::Space(space.clone().try_into()?));
-    }
-    if let Some(payload) = &def.payload {
-        actions.push(Action::Payload(payload.clone().try_into()?));
-    }
-    if let Some(join) = &def.join {
-        actions.push(Action::Join(join.clone()));
-    }
-    if def.pipe.is_none() && (def.hashed.is_some() || def.via.is_some()) {
-        return Err("hashed and via are for pipe".to_owned());
-    }
-    let many = actions.len();
-    match actions.pop() {
-        Some(action) if many == 1 => Ok(action),
-        _ => Err(format!(
-            "it needs exactly one of run, pipe, wait, hash, space, payload, join, use; it has {many}"
-        )),
     }
 }
 
@@ -390,9 +315,19 @@ impl<'a> Known<'a> {
             after.extend(step.gives.keys().cloned());
             self.template("series", series, &after)?;
         }
-        for (key, text) in [("expect", &step.expect), ("watch", &step.watch)] {
-            text.iter()
-                .try_for_each(|text| self.template(key, text, &local))?;
+        if step.moves.is_some() && step.clock.is_none() {
+            return Err("moves: a rate is of a step with a clock".to_owned());
+        }
+        for (key, text) in [
+            ("expect", step.expect.as_ref()),
+            ("moves", step.moves.as_ref()),
+            ("watch", step.watch.as_ref().map(|watch| &watch.run)),
+        ] {
+            text.map_or(Ok(()), |text| self.template(key, text, &local))?;
+        }
+        let watched = step.watch.iter().filter_map(|watch| watch.on.as_ref());
+        if let Some(role) = { watched }.find(|role| !self.method.roles.contains(role)) {
+            return Err(format!("watch: {role:?} is no role of this method"));
         }
         if let Some(until) = &step.until {
             self.template("until", &until.bytes, &local)?;

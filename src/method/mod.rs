@@ -19,6 +19,7 @@ mod request;
 mod setting;
 mod template;
 mod timed;
+mod typed;
 
 pub use action::{Action, Hash, HashOf, Payload, SpaceRead, Wait, WaitFor};
 pub use ahead::CheckDef;

@@ -179,8 +179,10 @@ pub struct Step {
     pub until: Option<Until>,
     /// Bytes that it is going to move, a template: an estimate for tools that tell no total.
     pub expect: Option<String>,
-    /// Shell text that prints the bytes done so far, for tools that say nothing.
-    pub watch: Option<String>,
+    /// Bytes that it has moved when it has ended well, a template or a figure of its parser: they and its time are its rate.
+    pub moves: Option<String>,
+    /// What prints the bytes done so far, for tools that say nothing.
+    pub watch: Option<Watch>,
     /// A value that is made or asked for.
     pub secret: Option<Secret>,
     /// What its command reads, a template that may use secrets.
@@ -268,6 +270,32 @@ pub enum Background {
 pub struct Until {
     /// After so many bytes, a template.
     pub bytes: String,
+}
+
+/// What prints the bytes done so far.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "WatchDef")]
+pub struct Watch {
+    /// Shell text, a template.
+    pub run: String,
+    /// Role of the host that they are on; the step's where absent.
+    pub on: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum WatchDef {
+    Here(String),
+    There { on: String, run: String },
+}
+
+impl From<WatchDef> for Watch {
+    fn from(def: WatchDef) -> Self {
+        match def {
+            WatchDef::Here(run) => Self { run, on: None },
+            WatchDef::There { on, run } => Self { run, on: Some(on) },
+        }
+    }
 }
 
 /// A value that is made or asked for; only `stdin` may use it.
@@ -440,7 +468,8 @@ pub(super) struct StepDef {
     pub background: Option<Background>,
     pub until: Option<Until>,
     pub expect: Option<String>,
-    pub watch: Option<String>,
+    pub moves: Option<String>,
+    pub watch: Option<Watch>,
     pub secret: Option<Secret>,
     pub stdin: Option<String>,
     pub series: Option<String>,

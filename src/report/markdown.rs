@@ -82,7 +82,7 @@ fn top(out: &mut String, head: &Head) {
     }
 }
 
-fn line(out: &mut String, cells: &[String]) {
+pub(super) fn line(out: &mut String, cells: &[String]) {
     out.push('|');
     for cell in cells {
         let _ = write!(out, " {} |", escape(cell));
@@ -217,7 +217,7 @@ fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
 }
 
 // Text of hosts and operators must not become a table's end, a link or HTML.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

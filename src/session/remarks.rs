@@ -5,10 +5,13 @@ mod turns;
 
 use std::collections::BTreeMap;
 
-use super::{Outcome, Row, RunStage, RunView, Series, Session};
+use super::{Outcome, Row, RunStage, RunView, Series, Session, as_told};
 use crate::event::{EndState, RunId};
 use told::Told;
 
+/// What is printed and what its values give may differ by this share.
+const FAR_OFF: f64 = 0.03;
+const MIB: f64 = 1_048_576.0;
 /// Names that a sentence lists; more are counted.
 const MOST_NAMES: usize = 6;
 /// Remarks of one kind on a row; the rest is only counted.
@@ -29,6 +32,7 @@ pub(super) fn add(session: &Session, rows: &mut [Row]) {
             all
         };
         all.extend(some(figures(row).flat_map(of_figure)));
+        all.extend(told_otherwise(row));
         all.extend(clock(session, row));
         all.extend(mixed(row));
         all.extend(turns);
@@ -130,7 +134,7 @@ fn contradicted(series: &Series) -> Option<String> {
     let printed = series.published?;
     let median = series.median()?;
     let apart = (printed - median).abs() / median.abs().max(f64::MIN_POSITIVE);
-    (apart > 0.03 && (printed - median).abs() > series.resolution).then(|| {
+    (apart > FAR_OFF && (printed - median).abs() > series.resolution).then(|| {
         format!(
             "{}: {} {unit} is printed, its values give {} {unit}",
             series.title(),
@@ -139,6 +143,26 @@ fn contradicted(series: &Series) -> Option<String> {
             unit = series.unit
         )
     })
+}
+
+// A rate that a tool or a publication tells beside that of own bytes and own time.
+fn told_otherwise(row: &Row) -> Vec<String> {
+    let rates = || row.space.iter().filter(|series| series.unit == "B/s");
+    let sentence = |own: &Series| {
+        let told = rates()
+            .find(|series| series.name == as_told(&own.name) && series.labels == own.labels)?;
+        let (own_rate, told_rate) = (own.median()?, told.median()?);
+        let apart = (told_rate - own_rate).abs() / own_rate.max(f64::MIN_POSITIVE);
+        (apart > FAR_OFF).then(|| {
+            format!(
+                "{}: {} MiB/s is told, its bytes and its time give {} MiB/s",
+                own.title(),
+                short(told_rate / MIB),
+                short(own_rate / MIB),
+            )
+        })
+    };
+    rates().filter_map(sentence).collect()
 }
 
 // Durations are taken on one clock; what shows a date of the host's (a snapshot's name, a log) does not fit.

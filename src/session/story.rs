@@ -292,6 +292,7 @@ impl Story {
             value,
             unit: "s".to_owned(),
             source: "table 2".to_owned(),
+            projected: None,
         }));
     }
 

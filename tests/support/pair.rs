@@ -24,7 +24,7 @@ impl Pair {
         let bin = world.path("bin");
         let start = || {
             Sshd::start_with(&format!(
-                "SetEnv PATH={}:/usr/bin:/bin SHLVL=1",
+                "SetEnv PATH={}:/usr/bin:/bin SHLVL=1\nSubsystem sftp internal-sftp",
                 bin.display()
             ))
         };

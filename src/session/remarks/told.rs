@@ -44,7 +44,8 @@ impl Told {
         let mut by_row: HashMap<(&str, &str), Vec<String>> = HashMap::new();
         for figure in &session.published {
             let (value, unit) = seconds_of(figure);
-            let has_place = matches!(figure.statistic.as_str(), "median" | "min" | "max");
+            let has_place = matches!(figure.statistic.as_str(), "median" | "min" | "max")
+                || figure.projected.is_some();
             if !has_place || !can_be(value, unit) {
                 let key = (figure.binding.as_str(), figure.series.as_str());
                 by_row.entry(key).or_default().push(printed(figure));

@@ -1,0 +1,28 @@
+//! A projection, as people and programs read it.
+
+mod data;
+mod text;
+mod words;
+
+use super::{Format, LEAST_WIDTH, WIDTH};
+use crate::session::Projection;
+
+/// A projection in one of the formats. It ends with a line feed.
+#[must_use]
+pub fn render_projection(format: Format, projection: &Projection) -> String {
+    render_projection_width(format, projection, WIDTH)
+}
+
+/// The same for a terminal of so many columns (at least 80); only a table minds.
+#[must_use]
+pub fn render_projection_width(format: Format, projection: &Projection, width: usize) -> String {
+    match format {
+        Format::Table => text::table(projection, width.max(LEAST_WIDTH)),
+        Format::Markdown => text::markdown(projection),
+        Format::Csv => data::csv(projection),
+        Format::Json => data::json(projection),
+    }
+}
+
+#[cfg(test)]
+mod tests;

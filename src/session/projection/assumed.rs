@@ -1,0 +1,92 @@
+//! What a projection takes for granted, in words.
+
+use super::{Pipeline, Projection, Way};
+use crate::event::{Bytes, count};
+
+/// More than so many times what was measured is named.
+const MUCH_MORE: f64 = 4.0;
+
+/// All of it, a sentence each.
+pub(super) fn of(projection: &Projection) -> Vec<String> {
+    if projection.ways.is_empty() {
+        return Vec::new();
+    }
+    let mut all = vec![
+        "A time is bytes divided by a measured rate: it grows with the size and with nothing else. The hosts, their disks, the \
+         network and what else they do are those of the recording."
+            .to_owned(),
+        "Each disk is moved whole, zeros included, and one after another; all of them in one go, without a pause."
+            .to_owned(),
+        "Times of preparing, proving and starting are not in it."
+            .to_owned(),
+    ];
+    if projection.is_published {
+        all.push(
+            "The rates are a publication's, from the times that it prints; nothing of it was measured here."
+                .to_owned(),
+        );
+    }
+    all.extend(runs(&projection.ways));
+    all.extend(sizes(projection));
+    if !projection.pipelines.is_empty() {
+        all.push(
+            "In a pipeline the second method begins with a disk when the first has done with it. While both go on, each has the rate \
+             that it was measured with beside the other; before and after, the one that it has by itself."
+                .to_owned(),
+        );
+    }
+    let unmeasured = projection.pipelines.iter().filter(|one| !one.is_measured());
+    all.extend(unmeasured.map(not_together));
+    all.extend(projection.printed.iter().map(|printed| {
+        format!(
+            "{}: the publication does not print which rates it was made with, nor how; ours are those of its own table.",
+            printed.name
+        )
+    }));
+    all
+}
+
+fn runs(ways: &[Way]) -> Option<String> {
+    let speeds = ways.iter().flat_map(|way| [way.protect, way.restore]);
+    let counts: Vec<usize> = speeds.flatten().map(|speed| speed.n).collect();
+    let (least, most) = (*counts.iter().min()?, *counts.iter().max()?);
+    let of = if least == most {
+        count(least, "run")
+    } else {
+        format!("{least} to {most} runs")
+    };
+    Some(format!(
+        "Ranges go from the lowest to the highest rate of {of} each, as wide as the clock leaves open{}.",
+        if least == 1 {
+            "; how much another run would differ, one run does not tell"
+        } else {
+            ""
+        }
+    ))
+}
+
+fn sizes(projection: &Projection) -> Option<String> {
+    let largest = projection.disks.iter().max()?;
+    let measured = projection
+        .ways
+        .iter()
+        .filter_map(|way| way.measured)
+        .min()?;
+    let times = *largest as f64 / measured.max(1) as f64;
+    (times > MUCH_MORE).then(|| {
+        format!(
+            "{} were measured, the largest disk has {}, {:.0} times as much: caches that held the one do not hold the other, and what \
+             a start takes weighs more in the rates than it will.",
+            Bytes(measured),
+            Bytes(*largest),
+            times
+        )
+    })
+}
+
+fn not_together(pipeline: &Pipeline) -> String {
+    let (first, then) = (&pipeline.first.name, &pipeline.then.name);
+    format!(
+        "{first} and {then} were not measured together: neither is taken to slow the other, so it will take longer than that."
+    )
+}

@@ -1,0 +1,201 @@
+use super::*;
+use crate::event::{BindingId, Bytes, EndState, Projected, RunId, What};
+use crate::session::story::Story;
+
+const MIB: f64 = 1_048_576.0;
+
+/// A run that moved 1 GiB at a rate, in MiB/s.
+fn moved(
+    story: &mut Story,
+    binding: &BindingId,
+    series: &str,
+    with: Option<&str>,
+    rates: &[(&str, Phase, f64)],
+) {
+    let labels: Vec<(&str, &str)> = with.iter().map(|other| (TOGETHER, *other)).collect();
+    let series = with.map_or(series.to_owned(), |other| beside(series, other));
+    let run = story.labelled(binding, &series, &labels);
+    story.sample(&run, &series, "subject", 1024.0 * MIB, "B", &[]);
+    for (name, phase, rate) in rates {
+        let step = story.step(&run, name, *phase);
+        of_step(story, &run, &series, name, 1024.0 / rate, "s");
+        last_is_of(story, &step);
+        of_step(story, &run, &series, name, rate * MIB, "B/s");
+        last_is_of(story, &step);
+        story.step_done(&step, EndState::Ok);
+    }
+    story.done(&run, EndState::Ok);
+}
+
+fn of_step(story: &mut Story, run: &RunId, series: &str, name: &str, value: f64, unit: &str) {
+    story.sample(run, series, name, value, unit, &[]);
+}
+
+fn last_is_of(story: &mut Story, step: &crate::event::StepId) {
+    if let Some(What::Sample(sample)) = story.told.last_mut() {
+        sample.step = Some(step.clone());
+    }
+}
+
+/// A clone at 10 or 12.5, beside the transfer at 5; the transfer at 20, beside the clone at 4.
+fn story() -> Story {
+    let mut story = Story::new();
+    let clone = story.binding("clone", "h1");
+    let send = story.binding("send", "h1");
+    for rate in [10.0, 12.5] {
+        moved(
+            &mut story,
+            &clone,
+            "full",
+            None,
+            &[("backup", Phase::Protect, rate)],
+        );
+    }
+    moved(
+        &mut story,
+        &send,
+        "full",
+        None,
+        &[
+            ("backup", Phase::Protect, 20.0),
+            ("restore", Phase::Restore, 16.0),
+        ],
+    );
+    moved(
+        &mut story,
+        &clone,
+        "full",
+        Some("send"),
+        &[("backup", Phase::Protect, 5.0)],
+    );
+    moved(
+        &mut story,
+        &send,
+        "full",
+        Some("clone"),
+        &[("backup", Phase::Protect, 4.0)],
+    );
+    story
+}
+
+fn of(
+    story: &Story,
+    disks: &[u64],
+    pipeline: Option<[&str; 2]>,
+) -> Result<Projection, PipelineError> {
+    let wanted = Wanted {
+        disks: disks.to_vec(),
+        pipeline: pipeline.map(|pair| pair.map(str::to_owned)),
+    };
+    Projection::of(&story.session(), &wanted)
+}
+
+const GIB: u64 = 1 << 30;
+
+fn near(one: f64, other: f64) -> bool {
+    (one - other).abs() < 1e-6 * other.abs().max(1.0)
+}
+
+#[test]
+fn each_method_is_carried_over_as_a_range() {
+    let all = of(&story(), &[GIB, 3 * GIB], None).unwrap();
+    assert_eq!(all.ways.len(), 2, "{:#?}", all.ways);
+    let clone = all.ways[0].protecting.unwrap();
+    assert!(
+        near(clone.low, 4096.0 / 12.5) && near(clone.high, 409.6),
+        "{clone:?}"
+    );
+    assert_eq!(all.ways[0].restoring, None);
+    let back = all.ways[1].restoring.unwrap();
+    assert!(near(back.low, 256.0) && near(back.high, 256.0), "{back:?}");
+    assert_eq!(all.ways[0].protect.unwrap().n, 2);
+}
+
+#[test]
+fn without_a_size_it_is_about_what_was_measured() {
+    assert_eq!(of(&story(), &[], None).unwrap().disks, [GIB]);
+}
+
+#[test]
+fn two_that_were_measured_together_make_a_pipeline_with_both_rates() {
+    let all = of(&story(), &[GIB, GIB], None).unwrap();
+    let [pipe] = all.pipelines.as_slice() else {
+        panic!("{:#?}", all.pipelines);
+    };
+    assert!(pipe.is_measured());
+    assert_eq!(
+        (pipe.first.name.as_str(), pipe.then.name.as_str()),
+        ("clone full", "send full")
+    );
+    // The first disk alone, the second beside the transfer at 5 MiB/s, the transfer at 4 until then, at 20 after it.
+    let both = 1024.0 / 5.0;
+    let of = |alone: f64| 1024.0 / alone + both + (2048.0 - 4.0 * both) / 20.0;
+    assert!(near(pipe.total.low, of(12.5)), "{pipe:?}");
+    assert!(near(pipe.total.high, of(10.0)), "{pipe:?}");
+    let turned = super::tests::of(&story(), &[GIB], Some(["send", "clone"])).unwrap();
+    assert_eq!(turned.pipelines[0].first.name, "send full");
+}
+
+#[test]
+fn a_pair_that_was_not_measured_together_says_so() {
+    let mut story = Story::new();
+    for (method, rate) in [("a", 10.0), ("b", 5.0)] {
+        let binding = story.binding(method, "h1");
+        moved(
+            &mut story,
+            &binding,
+            "full",
+            None,
+            &[("backup", Phase::Protect, rate)],
+        );
+    }
+    assert!(of(&story, &[GIB], None).unwrap().pipelines.is_empty());
+    let all = of(&story, &[GIB], Some(["a", "b"])).unwrap();
+    assert!(!all.pipelines[0].is_measured());
+    assert!(near(
+        all.pipelines[0].total.low,
+        1024.0 / 10.0 + 1024.0 / 5.0
+    ));
+    let said = all.assumed.join("\n");
+    assert!(
+        said.contains("a full and b full were not measured together"),
+        "{said}"
+    );
+    let why = of(&story, &[GIB], Some(["a", "c"]))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        why.contains("no rate of c") && why.contains("rates of a, b"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_row_without_a_rate_is_named_and_not_carried_over() {
+    let mut story = story();
+    story.runs_of(
+        "snapshot",
+        "h1",
+        "restore",
+        crate::event::Clock::Host,
+        &[1.0, 1.0],
+    );
+    let all = of(&story, &[GIB], None).unwrap();
+    assert_eq!(all.without, ["snapshot full"]);
+}
+
+#[test]
+fn what_a_publication_expects_stands_beside_what_its_rates_give() {
+    let mut story = story();
+    story.published(&"b1".into(), "two disks", "projected", 400.0);
+    if let Some(What::Published(figure)) = story.told.last_mut() {
+        figure.projected = Some(Projected {
+            disks: vec![Bytes(GIB), Bytes(GIB)],
+            then: "b2".into(),
+        });
+    }
+    let all = of(&story, &[7], None).unwrap();
+    let alike = of(&story, &[GIB, GIB], None).unwrap();
+    assert!(near(all.printed[0].seconds, 400.0));
+    assert_eq!(all.printed[0].ours.total, alike.pipelines[0].total);
+}

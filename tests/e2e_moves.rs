@@ -1,0 +1,259 @@
+//! Copies that move from host to host, by the tools and servers that people use: there, proved, and back; three times each.
+#![cfg(test)]
+
+#[path = "support/events.rs"]
+mod events;
+#[path = "support/missing.rs"]
+mod missing;
+#[path = "support/pair.rs"]
+mod pair;
+#[path = "support/processes.rs"]
+mod processes;
+#[path = "support/sshd.rs"]
+mod server;
+#[path = "support/world.rs"]
+mod world;
+
+use std::process::Command;
+
+use events::Recording;
+use missing::have_tool;
+use pair::Pair;
+use serde_json::Value;
+
+/// Three repetitions of a method from `lab` to `vault`, all of them proved, with nothing left.
+fn moved(pair: &Pair, method: &str, more: &[&str]) -> (Value, Recording) {
+    let last = more.last().map_or("", |set| *set).replace('=', "-");
+    let record = format!("{method}-{last}.jsonl");
+    let mut all = vec!["--host", "lab", "--method", method, "--reps", "3"];
+    all.extend(["--role", "target=vault", "--format", "json"]);
+    all.extend(more);
+    let (run, recording) = pair.world.session(&record, &all);
+    run.assert_good();
+    let report = run.json();
+    for row in report["rows"].as_array().unwrap() {
+        assert_eq!(
+            row["states"],
+            serde_json::json!(["ok", "ok", "ok"]),
+            "{row}"
+        );
+        assert_eq!(row["verified"]["matched"], 3, "{row}");
+    }
+    assert_eq!(processes::left_of(&recording.session()), [""; 0]);
+    pair.world.assert_empty();
+    (report, recording)
+}
+
+/// The values of a figure of a row's series.
+fn values(report: &Value, series: &str, list: &str, name: &str, unit: &str) -> Vec<f64> {
+    let rows = report["rows"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["series"] == series).unwrap();
+    let all = row[list].as_array().unwrap();
+    let found = all
+        .iter()
+        .find(|one| one["name"] == name && one["unit"] == unit);
+    let values = found.map(|one| one["values"].as_array().unwrap().clone());
+    let values = values.unwrap_or_default().into_iter();
+    values.map(|value| value.as_f64().unwrap()).collect()
+}
+
+/// Each time has a rate of the same bytes, which are those that the copy has.
+fn assert_rates(report: &Value, names: &[&str]) {
+    let bytes = values(report, "full", "space", "copy logical", "B");
+    assert_eq!(bytes.len(), 3, "{report}");
+    for name in names {
+        let times = values(report, "full", "times", name, "s");
+        let rates = values(report, "full", "space", name, "B/s");
+        assert_eq!((times.len(), rates.len()), (3, 3), "{name}: {report}");
+        for ((time, rate), bytes) in times.iter().zip(&rates).zip(&bytes) {
+            assert!(
+                (time * rate - bytes).abs() < 0.001 * bytes,
+                "{name}: {report}"
+            );
+        }
+    }
+}
+
+/// What was made up for a server went through the hands of no shell's arguments and into no event.
+fn assert_no_secret(recording: &Recording, file: &str) {
+    let shown = recording.of("header").chain(recording.of("step"));
+    let shown: Vec<String> = shown.map(ToString::to_string).collect();
+    assert!(shown.iter().any(|line| line.contains(file)), "{file}");
+    // Secrets are 24 letters and digits; the names of a session and its hashes are not.
+    let is_secret = |word: &&str| {
+        word.len() == 24
+            && word.chars().all(|c| c.is_ascii_alphanumeric())
+            && word.chars().any(|c| c.is_ascii_uppercase())
+            && word.chars().any(|c| c.is_ascii_digit())
+    };
+    for line in &shown {
+        let mut words = line.split(|c: char| !c.is_ascii_alphanumeric());
+        assert_eq!(words.find(|word| is_secret(word)), None, "{line}");
+    }
+}
+
+#[test]
+fn ssh_moves_a_file_there_and_back() {
+    let Some(pair) = Pair::new() else { return };
+    // Without a key nothing is moved, and it is said what is missing.
+    let (refused, _) = pair.world.session(
+        "refused.jsonl",
+        &[
+            "--host",
+            "lab",
+            "--role",
+            "target=vault",
+            "--method",
+            "copy-scp",
+            "--reps",
+            "1",
+        ],
+    );
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    assert!(refused.err.contains("cannot log into"), "{}", refused.err);
+    pair.world
+        .run(&["recover", "--host", "lab", "--host", "vault", "--remove"]);
+
+    pair.acquaint();
+    for method in ["copy-scp", "copy-sftp"] {
+        let (report, _) = moved(&pair, method, &[]);
+        assert_rates(&report, &["backup", "restore"]);
+    }
+}
+
+#[test]
+fn pscp_moves_a_file_there_and_back() {
+    if !have_tool("pscp") || !have_tool("puttygen") {
+        return;
+    }
+    let Some(pair) = Pair::new() else { return };
+    let key = pair.world.text("key.ppk");
+    let made = Command::new("puttygen")
+        .arg(pair.vault.key())
+        .args(["-O", "private", "-o", &key])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let host = Command::new("ssh-keygen")
+        .arg("-lf")
+        .arg(pair.vault.known_hosts())
+        .output()
+        .unwrap();
+    let host = String::from_utf8(host.stdout).unwrap();
+    let fingerprint = host.split_whitespace().nth(1).unwrap().to_owned();
+    let (key, fingerprint) = (format!("key={key}"), format!("hostkey={fingerprint}"));
+    for mode in ["mode=sftp", "mode=scp"] {
+        let (report, _) = moved(
+            &pair,
+            "copy-pscp",
+            &["--set", &key, "--set", &fingerprint, "--set", mode],
+        );
+        assert_rates(&report, &["backup", "restore"]);
+    }
+}
+
+#[test]
+fn rsync_moves_a_tree_and_an_unchanged_run_has_no_rate() {
+    if !have_tool("rsync") {
+        return;
+    }
+    let Some(pair) = Pair::new() else { return };
+    pair.acquaint();
+    for by in ["by=ssh", "by=rsyncd"] {
+        let (report, recording) = moved(&pair, "copy-rsync", &["--set", by]);
+        let first = values(&report, "first", "space", "backup", "B/s");
+        assert_eq!(first.len(), 3, "{report}");
+        let unchanged = values(&report, "unchanged", "times", "backup, unchanged", "s");
+        assert_eq!(unchanged.len(), 3, "{report}");
+        let rows = report["rows"].to_string();
+        assert!(
+            !rows.contains(r#""name":"backup, unchanged","unit":"B/s""#),
+            "{rows}"
+        );
+        let sent = values(&report, "unchanged", "space", "transferred size", "B");
+        assert!(sent.iter().all(|bytes| bytes.abs() < 1.0), "{report}");
+        if by == "by=rsyncd" {
+            assert_no_secret(&recording, "rsyncd.conf");
+        }
+    }
+}
+
+#[test]
+fn servers_of_the_run_take_and_give_a_file() {
+    let Some(pair) = Pair::new() else { return };
+    if have_tool("proftpd") {
+        let (report, recording) = moved(&pair, "copy-ftp", &[]);
+        assert_rates(&report, &["backup", "restore"]);
+        let told = values(&report, "full", "space", "backup, as told", "B/s");
+        assert_eq!(told.len(), 3, "{report}");
+        assert_no_secret(&recording, "proftpd.conf");
+    }
+    if have_tool("busybox") {
+        let (report, recording) = moved(&pair, "copy-http", &[]);
+        assert_rates(&report, &["restore"]);
+        assert_no_secret(&recording, "httpd.conf");
+    }
+}
+
+#[test]
+fn a_file_is_copied_and_packed_on_one_host() {
+    let Some(pair) = Pair::new() else { return };
+    let other = pair.world.path("second");
+    std::fs::create_dir(&other).unwrap();
+    let to = format!("to={}", other.display());
+    let record = |name: &str, more: &[&str]| {
+        let mut all = vec!["--method", name, "--reps", "3", "--format", "json"];
+        all.extend(more);
+        let (run, _) = pair.world.session(&format!("{name}.jsonl"), &all);
+        run.assert_good();
+        let report = run.json();
+        assert_eq!(report["rows"][0]["verified"]["matched"], 3, "{report}");
+        pair.world.assert_empty();
+        report
+    };
+    let copied = record("copy-local", &["--set", &to]);
+    assert_rates(&copied, &["backup", "restore"]);
+    assert_eq!(world::entries(&other), [""; 0]);
+    let packed = record("copy-compress", &["--set", "by=zstd", "--set", "level=3"]);
+    assert_eq!(
+        values(&packed, "full", "space", "restore", "B/s").len(),
+        3,
+        "{packed}"
+    );
+    assert_eq!(
+        values(&packed, "full", "space", "packed logical", "B").len(),
+        3
+    );
+}
+
+/// A server that is told to stop in the middle leaves neither a process nor a file.
+#[test]
+fn a_step_that_fails_ends_the_servers_of_its_run() {
+    if !have_tool("proftpd") {
+        return;
+    }
+    let Some(pair) = Pair::new() else { return };
+    // What answers in place of curl.
+    let bin = pair.world.path("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let fake = bin.join("curl");
+    std::fs::write(&fake, "#!/bin/sh\necho 'curl: (9) no way in' >&2\nexit 9\n").unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&fake, executable).unwrap();
+    let (run, recording) = pair.world.session(
+        "failed.jsonl",
+        &[
+            "--host",
+            "lab",
+            "--role",
+            "target=vault",
+            "--method",
+            "copy-ftp",
+            "--reps",
+            "1",
+        ],
+    );
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(run.err.contains("no way in"), "{}", run.err);
+    assert_eq!(processes::left_of(&recording.session()), [""; 0]);
+}
