@@ -242,3 +242,48 @@ fn a_stop_ends_the_task_and_all_is_undone() {
     assert!(index.contains("interrupted by signal"), "{index}");
     assert_eq!(node.there(), before);
 }
+
+#[test]
+fn what_cannot_be_done_is_refused_with_numbers_before_anything_is_made() {
+    let Some(node) = Node::start(&["btrfs"]) else {
+        return;
+    };
+    node.guest(131, "shop-db", "web");
+    node.sh("vzdump 131 --storage local >/dev/null && pvesm set local --prune-backups keep-last=1");
+    let before = node.there();
+    let own = |method: &'static str, sets: &[&'static str]| {
+        let mut all = vec!["--method", method];
+        for set in sets {
+            all.extend(["--set", set]);
+        }
+        all
+    };
+    let room = ["template=9000", "grow=30G", "storage=bkp"];
+    for (at, (arguments, says)) in [
+        (
+            own("pve-vzdump", &["template=131"]),
+            "131 is no template here",
+        ),
+        (
+            own("pve-vzdump", &["template=9000", "storage=btr"]),
+            "takes no backups",
+        ),
+        (own("pve-vzdump", &room), "may take 32212254720"),
+        (
+            own("pve-snapshot", &["template=9000"]),
+            "no snapshots of raw files",
+        ),
+        (
+            vec!["--method", "pve-vzdump", "--subject", "vm:131"],
+            "keeps 1 backups of a guest, and has 1 of 131",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (ended, _) = node.session(&format!("{at}.jsonl"), &arguments);
+        assert_eq!(ended.code, 4, "{}", ended.err);
+        assert!(ended.err.contains(says), "{says}: {}", ended.err);
+    }
+    assert_eq!(node.there(), before);
+}
