@@ -11,7 +11,7 @@ import sys
 NAME = "pve1"
 # The machine's disk, and the one of its backups; holes cost nothing.
 DISK, BACKUPS = 24 << 30, 8 << 30
-HIDDEN = ("tmp", "var/tmp", "root", "home", "work", "opt", "srv", "mnt", "media", "var/log", "var/backups", "etc/ssh", "etc/cron.d")
+HIDDEN = ("tmp", "var/tmp", "var/lib/comeback", "root", "home", "work", "opt", "srv", "mnt", "media", "var/log", "var/backups", "etc/ssh", "etc/cron.d")
 
 
 def call(*command):
@@ -59,7 +59,8 @@ def root(run):
     for name in ("upper", "work", "root", "vz", "images"):
         os.mkdir(f"{disk}/{name}")
     for name in HIDDEN:
-        if os.path.isdir(f"/{name}"):
+        # A session that goes on here may make its state folder at any time.
+        if os.path.isdir(f"/{name}") or name == "var/lib/comeback":
             os.makedirs(f"{disk}/upper/{name}")
             os.setxattr(f"{disk}/upper/{name}", "trusted.overlay.opaque", b"y")
     for name in ("tmp", "var/tmp"):
