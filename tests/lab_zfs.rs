@@ -301,6 +301,12 @@ fn what_goes_wrong_is_said_in_a_sentence_and_undone() {
             "busy",
         ),
         (
+            "full-source",
+            "name     = \"change set\"",
+            "zfs create {{ id }}-source/fill && { dd if=/dev/urandom of={{ box }}/source/fill/x bs=1M count=2000 2>/dev/null; zpool sync {{ id }}-source; }",
+            "No space left",
+        ),
+        (
             "full-target",
             "name    = \"backup\"",
             "zfs create {{ id }}-target/fill && { dd if=/dev/urandom of={{ box }}/target/fill/x bs=1M count=2000 2>/dev/null; zpool sync {{ id }}-target; }",
@@ -308,15 +314,13 @@ fn what_goes_wrong_is_said_in_a_sentence_and_undone() {
         ),
     ] {
         let mut text = sabotaged(before, run);
-        if name == "full-target" {
-            text = text.replacen(
-                "with = { pool = \"target\", image = \"{{ size * 2 + 1073741824 }}\"",
-                "with = { pool = \"target\", image = \"134217728\"",
-                1,
-            );
+        if let Some(full) = name.strip_prefix("full-") {
+            let head = format!("with = {{ pool = \"{full}\", image = ");
+            let wanted = format!("{head}\"{{{{ size * 2 + 1073741824 }}}}\"");
+            text = text.replacen(&wanted, &format!("{head}\"134217728\""), 1);
             // The tool has the last word here, not the gauge.
             text = text.replace(
-                "use  = \"zfs-fill\"\nwhen = \"own\"\nwith = { pool = \"target\" }",
+                &format!("use  = \"zfs-fill\"\nwhen = \"own\"\nwith = {{ pool = \"{full}\" }}"),
                 "use = \"sandbox-fill\"",
             );
         }

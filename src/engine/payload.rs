@@ -225,7 +225,7 @@ pub(super) fn change(
     let total = (written + created) * each;
     // `dd` by whole blocks and a rest: exact from a pipe, with little memory, on every system.
     let put = format!(
-        r#"put() {{ {{ {whole}{rest}:; }} 2>/dev/null | dd of="$1" conv=notrunc bs=65536 2>/dev/null; }}"#,
+        r#"put() {{ said=$({{ {whole}{rest}:; }} 2>/dev/null | dd of="$1" conv=notrunc bs=65536 2>&1) || {{ printf '%s\n' "$said" | head -n 1 >&2; return 1; }}; }}"#,
         whole = if each >= 65536 {
             format!("dd bs=65536 count={} iflag=fullblock; ", each / 65536)
         } else {
@@ -264,5 +264,46 @@ echo "{written} overwritten, {deleted} deleted, {created} created, {bytes} each"
         script,
         streamed: (!openssl).then_some(total),
         seed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::symlink;
+    use std::process::{Command, Output, Stdio};
+
+    use super::*;
+
+    fn run(made: &Made) -> Output {
+        let zeros = Stdio::from(File::open("/dev/zero").unwrap());
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(&made.script).stdin(zeros);
+        shell.output().unwrap()
+    }
+
+    #[test]
+    fn a_change_set_that_finds_no_room_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = dir.path().join("tree").display().to_string();
+        let (made, shares) = ((40_000, 4), (25.0, 0.0, 0.0));
+        let change = |seed| super::change(&tree, made, shares, false, seed);
+        let files = format!("{tree}/{FILES}");
+        std::fs::create_dir_all(&files).unwrap();
+        for name in ["fa", "fb", "fc", "fd"] {
+            std::fs::write(format!("{files}/{name}"), vec![7; 10_000]).unwrap();
+        }
+        let ran = run(&change([1; 32]));
+        assert!(ran.status.success(), "{ran:?}");
+        assert_eq!(std::fs::read(format!("{files}/fa")).unwrap(), [0; 10_000]);
+        assert_eq!(std::fs::read(format!("{files}/fb")).unwrap(), [7; 10_000]);
+
+        std::fs::remove_file(format!("{files}/fa")).unwrap();
+        symlink("/dev/full", format!("{files}/fa")).unwrap();
+        let ran = run(&change([2; 32]));
+        assert!(!ran.status.success());
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(said.contains("No space left on device"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
     }
 }
