@@ -21,6 +21,8 @@ pub struct Course {
     apart: RedBlackTreeSetSync<usize>,
     /// Steps that go on in front, or did not end well.
     notable: RedBlackTreeSetSync<usize>,
+    /// The step in front that was the last to go on.
+    latest: Option<usize>,
     /// When the last output of any of them came.
     pub(super) heard: Option<Nanos>,
     /// How many steps of the plan are behind.
@@ -52,6 +54,9 @@ impl Course {
         let goes_on = step.goes_on() && !step.planned.background;
         let is_bad = end.is_some_and(|end| !end.is_good());
         set(&mut self.notable, at, goes_on || is_bad);
+        if goes_on {
+            self.latest = Some(at);
+        }
     }
 
     /// The places of the steps of a name.
@@ -98,6 +103,12 @@ impl Course {
     #[must_use]
     pub fn notable(&self) -> Option<usize> {
         self.notable.last().copied()
+    }
+
+    /// The step in front that goes on, or went on last.
+    #[must_use]
+    pub fn latest(&self) -> Option<usize> {
+        self.latest
     }
 
     /// Steps that have not ended, or not well and without warnings, in their order.

@@ -238,3 +238,22 @@ fn columns_hold_whatever_is_printed() {
         }
     }
 }
+
+#[test]
+fn a_wrong_expression_is_told_until_it_is_changed() {
+    let (tale, mut model) = with_lines(3);
+    for key in ["/", "&"] {
+        press(&mut model, &tale.session, key);
+        press(&mut model, &tale.session, "<c-r>(ab<enter>");
+        let shown = |model: &Model| text(&draw(model, &tale.session, SIZE, "mono"));
+        assert!(
+            shown(&model).contains("unclosed group"),
+            "{}",
+            shown(&model)
+        );
+        assert!(shown(&model).contains("(ab"), "{}", shown(&model));
+        press(&mut model, &tale.session, ")");
+        assert!(!shown(&model).contains("unclosed"), "{}", shown(&model));
+        press(&mut model, &tale.session, "<esc>");
+    }
+}

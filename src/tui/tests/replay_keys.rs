@@ -228,7 +228,14 @@ fn the_first_line_says_what_is_no_real_time() {
     assert!(shown(&model).contains("1× · loop · reading 40 % · 1:40 of 3:37"));
     let state = model.replay.as_mut().unwrap();
     state.trouble = Some("line 7 is broken".into());
-    assert!(shown(&model).contains("line 7 is broken"));
+    assert!(shown(&model).contains("cannot go on: why, says ! · "));
+    let state = model.replay.as_mut().unwrap();
+    state.trouble = Some("monday.jsonl, line 7: not an event: ".to_owned() + &"word ".repeat(40));
+    model.size = (80, 24);
+    press(&mut model, &tale.session, "!");
+    let shown = text(&draw(&model, &tale.session, (80, 24), "mono"));
+    assert!(shown.contains("line 7: not an event"), "{shown}");
+    assert_eq!(shown.matches("word").count(), 40, "{shown}");
 }
 
 #[test]

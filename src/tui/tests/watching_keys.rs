@@ -60,7 +60,7 @@ mod tests {
     use super::super::super::message::{Ended, Player, ReplayState};
     use super::super::super::model::{Figures, Layer, Leave, Pane, Screen};
     use super::super::fixture::Tale;
-    use super::super::snapshot::model;
+    use super::super::snapshot::{draw, model, text};
     use super::*;
     use crate::event::{ActKind, EndState, Nanos, ProgressKind, What};
     use crate::event::{Answer, Question, QuestionKind};
@@ -496,5 +496,26 @@ mod tests {
                 [Effect::Quit(ended)]
             );
         }
+    }
+
+    #[test]
+    fn between_two_steps_the_one_that_ended_stays_in_sight() {
+        let mut tale = Tale::new();
+        let run = tale.start(1);
+        let mut model = model();
+        model.size = (80, 14);
+        model.screen = Screen::Watching;
+        for at in 0..7 {
+            let step = tale.step(&run, at);
+            let name = |tale: &Tale| tale.session.runs[0].steps[at].planned.name.clone();
+            let shown = || text(&draw(&model, &tale.session, (80, 14), "mono"));
+            assert!(shown().contains(&name(&tale)), "{}", shown());
+            tale.wait(1.0).done(&step, EndState::Ok, 1.0, 0.01, None);
+            let shown = text(&draw(&model, &tale.session, (80, 14), "mono"));
+            assert!(shown.contains(&name(&tale)), "{shown}");
+        }
+        let first = &tale.session.runs[0].steps[0].planned.name;
+        let shown = text(&draw(&model, &tale.session, (80, 14), "mono"));
+        assert!(!shown.contains(first.as_str()), "all fit: {shown}");
     }
 }

@@ -223,8 +223,8 @@ fn again(model: &mut Model, mut entry: Box<Entry>, text: &str) {
 }
 
 /// An expression is none: it can be put right.
-fn wrong(model: &mut Model, entry: Box<Entry>, why: &str) {
-    model.say = Some(format!("This is no regular expression: {why}."));
+fn wrong(model: &mut Model, mut entry: Box<Entry>, why: &str) {
+    entry.problem = Some(format!("This is no regular expression: {why}."));
     model.layers.push(Layer::Entry(entry));
 }
 
@@ -234,6 +234,7 @@ fn syntax(model: &mut Model) {
         && let Purpose::Search(syntax) | Purpose::FilterLog(syntax) = &mut entry.purpose
     {
         *syntax = syntax.other();
+        entry.problem = None;
     }
 }
 
@@ -264,6 +265,10 @@ pub(super) fn typed(model: &mut Model, event: KeyEvent) -> Vec<Effect> {
         Some(Layer::Entry(entry)) => {
             if let Some(request) = request(event) {
                 edit(&mut entry.input, request);
+                if matches!(entry.purpose, Purpose::Search(_) | Purpose::FilterLog(_)) {
+                    // It covers what is searched.
+                    entry.problem = None;
+                }
                 look_at(model);
             }
         }

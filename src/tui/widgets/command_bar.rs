@@ -32,24 +32,33 @@ pub(crate) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) -> Option<Positi
     None
 }
 
-/// What was said last. It is never cut: a path that is not seen whole is of no use. What is longer
-/// than the line covers the rows above it until the next key.
+/// What was said last, until the next key.
 fn said(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, say: &str) {
-    let width = usize::from(area.width);
-    let parts = text::wrap_words(&text::clean(say), width.saturating_sub(1).max(1));
+    let bottom = Rect {
+        y: area.bottom(),
+        ..area
+    };
+    above(ui, bottom, buffer, say, Role::Accent);
+}
+
+/// Words over the rows above a line. They are never cut: a path that is not seen whole is of no use.
+fn above(ui: Ui<'_>, line: Rect, buffer: &mut Buffer, words: &str, role: Role) {
+    let width = usize::from(line.width);
+    let parts = text::wrap_words(&text::clean(words), width.saturating_sub(1).max(1));
     let rows: Vec<Line<'_>> = parts
         .iter()
         .map(|part| {
             let mut row = Row::new(ui, width);
-            row.gap(1).text(part, Role::Accent);
+            row.gap(1).text(part, role);
             row.line()
         })
         .collect();
-    let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).clamp(1, 6);
+    let height = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+    let height = height.clamp(1, 6).min(line.y);
     let area = Rect {
-        y: area.bottom().saturating_sub(height),
-        height: height.min(area.bottom()),
-        ..area
+        y: line.y - height,
+        height,
+        ..line
     };
     Clear.render(area, buffer);
     ui.rows(area, buffer, &rows, 0);
@@ -76,6 +85,9 @@ fn typed(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, entry: &Entry) -> Position
         Role::Text,
     );
     ui.line(area, buffer, &row.line());
+    if let Some(problem) = &entry.problem {
+        above(ui, area, buffer, problem, Role::Error);
+    }
     let cursor = start + entry.input.visual_cursor().saturating_sub(scroll);
     Position::new(area.x + cursor.min(width.saturating_sub(1)) as u16, area.y)
 }

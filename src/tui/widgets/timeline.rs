@@ -7,6 +7,7 @@ use crate::event::Nanos;
 use crate::recording::ChapterKind;
 
 use super::super::contexts::is_unplayed;
+use super::super::keys::{Action, Context};
 use super::super::message::ReplayState;
 use super::super::theme::Role;
 use super::super::view::Ui;
@@ -19,7 +20,7 @@ pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
     if is_unplayed(ui.session) {
         return (format!("publication · {}", replay.name), Role::Info);
     }
-    let (pace, role) = pace(replay);
+    let (pace, role) = pace(ui, replay);
     let clock = format!(
         "{} of {}",
         format::moment(replay.at),
@@ -50,7 +51,8 @@ pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
     }
     parts.extend([(1, clock), (2, place)]);
     if let Some(trouble) = &replay.trouble {
-        parts.push((1, trouble.clone()));
+        // All of it is at the top of what is odd.
+        parts.push((6, trouble.clone()));
     }
     // The hosts have the rest.
     let room = usize::from(ui.model.size.0) * 5 / 8;
@@ -70,9 +72,15 @@ pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
 }
 
 /// How fast it goes, in words that nobody takes for the time that it took.
-fn pace(replay: &ReplayState) -> (String, Role) {
+fn pace(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
     if replay.trouble.is_some() {
-        return ("cannot go on".to_owned(), Role::Error);
+        let key = ui.model.keys.name(&[Context::Watching], Action::Notes);
+        let why = if key.is_empty() {
+            String::new()
+        } else {
+            format!(": why, says {key}")
+        };
+        return (format!("cannot go on{why}"), Role::Error);
     }
     if let Some(passing) = replay.passing {
         return (

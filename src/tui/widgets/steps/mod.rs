@@ -307,14 +307,16 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The step under the cursor; else the one that goes on or went wrong; else the last.
+    /// The step under the cursor; else the one that goes on, or did last; of a run that is over the last,
+    /// or the one that went wrong.
     fn focused(&self) -> Option<usize> {
         if let Some(cursor) = self.cursor {
             return Some(cursor).filter(|cursor| *cursor < self.run.steps.len());
         }
         match self.run.state {
             RunStage::Ended(end, _) if end.is_good() => self.run.steps.len().checked_sub(1),
-            _ => self.run.course.notable(),
+            RunStage::Ended(..) => self.run.course.notable(),
+            _ => self.run.course.latest(),
         }
     }
 
