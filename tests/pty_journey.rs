@@ -114,7 +114,8 @@ fn the_log_of_a_step_is_opened_and_saved_by_keys_of_ones_own() {
     // Not only the command, but what it has printed.
     screen.wait("following · 1 line ");
     screen.keys("W");
-    screen.wait("Saved 1 line:");
+    // With what was run, and when.
+    screen.wait("Saved 6 lines:");
     let saved = std::fs::read_dir(home.path()).unwrap();
     let saved: Vec<_> = saved
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -302,6 +302,7 @@ impl Stage {
         self.state.send_replace(Some(ReplayState {
             name: self.name.clone(),
             at: standing.at,
+            sought: false,
             length: standing.length,
             speed: standing.speed,
             paused: standing.paused,

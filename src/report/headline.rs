@@ -11,7 +11,7 @@ use crate::session::{Outcome, Row, Series};
 use super::comparison::Comparison;
 use super::figures::{Scale, trim};
 use super::words::listed;
-use came_out::CameOut;
+use came_out::{CameOut, printed};
 
 /// Names that a sentence lists; more are counted.
 const MOST_NAMES: usize = 4;
@@ -187,7 +187,10 @@ fn times(rows: &[Row]) -> String {
     };
     match (counts.first(), counts.last()) {
         (Some(0), Some(0)) | (None, _) => times(0),
-        (Some(low), Some(high)) if low == high => format!("{} each", times(*low)),
+        (Some(low), Some(high)) if low == high => {
+            let each = if rows.len() > 1 { " each" } else { "" };
+            format!("{}{each}", times(*low))
+        }
         (Some(low), Some(high)) => format!("{low} to {high} times"),
         _ => times(0),
     }
@@ -203,13 +206,17 @@ fn outcomes(compared: &Comparison, times: &[String]) -> String {
         let all = times.iter().map(|time| CameOut::of(compared, rows, time));
         let mut says: Vec<String> = all.filter_map(|out| out.says()).collect();
         if says.is_empty() {
-            let times = listed(times);
-            says.push(if compared.is_published {
-                format!(
-                    "{times} is printed without its values, which says nothing of who is faster"
-                )
-            } else {
-                format!("no {times} counts yet")
+            let printed = times
+                .iter()
+                .filter_map(|time| printed(compared, rows, time));
+            let printed: Vec<String> = printed.collect();
+            says.push(match rows.len() {
+                _ if printed.is_empty() => format!("no {} counts yet", listed(times)),
+                1 => format!("{}, without its values", printed.join(", ")),
+                _ => format!(
+                    "{}, without the values that would tell which is faster",
+                    printed.join(", ")
+                ),
             });
         }
         let says = says.join(", ");
@@ -240,7 +247,7 @@ fn proofs(compared: &Comparison) -> Option<String> {
             by.insert(row.by.as_str());
         }
         for ((run, outcome), proof) in row.runs.iter().zip(&row.outcomes).zip(&row.proofs) {
-            if outcome.is_over() || proof.is_some() {
+            if outcome.is_over() {
                 let key = (row.session.as_str(), run.as_str());
                 all.insert(key, *proof == Some(true));
             }

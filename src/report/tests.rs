@@ -388,7 +388,7 @@ fn pairs_that_may_not_be_compared_are_told_once_each() {
     assert!(
         text.contains(
             "Compared\n  - h1 a and h1 b: not comparable: \
-             copies on different devices (sda, sdb) (backup, restore)\n  \
+             copies on different devices (sda, sdb) (backup · restore)\n  \
              - h1 and h2 are different machines: no verdict between them.\n"
         ),
         "{text}"

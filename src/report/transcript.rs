@@ -38,7 +38,7 @@ pub struct Wanted {
 pub struct Saved {
     /// Where it is, in full.
     pub path: PathBuf,
-    /// Lines of output in it.
+    /// Lines in it.
     pub lines: u64,
 }
 
@@ -249,16 +249,20 @@ impl Page {
             .as_ref()
             .map_or("", |header| header.session.as_str());
         let method = clean(&head.method);
-        writeln!(
-            self.out,
+        self.put(&format!(
             "# {}, {method}, repetition {}",
             clean(session),
             head.rep
-        )?;
-        writeln!(
-            self.out,
-            "# control sequences are left out; a line that was rewritten stands as it was last"
+        ))?;
+        self.put(
+            "# control sequences are left out; a line that was rewritten stands as it was last",
         )
+    }
+
+    /// One line.
+    fn put(&mut self, line: &str) -> io::Result<()> {
+        self.lines += 1;
+        writeln!(self.out, "{line}")
     }
 
     fn hear(&mut self, head: &Head, event: &Event) -> io::Result<()> {
@@ -303,8 +307,7 @@ impl Page {
             };
             let stamp = self.stamps.of(stamped, self.zone);
             let gap = if stamp.is_empty() { "" } else { "  " };
-            writeln!(self.out, "{stamp}{gap}{line}")?;
-            self.lines += 1;
+            self.put(&format!("{stamp}{gap}{line}"))?;
         }
         Ok(())
     }
@@ -327,9 +330,10 @@ impl Page {
             };
             format!(", began {}", Stamps::OfDay.of(stamped, self.zone).trim())
         });
-        writeln!(self.out, "\n# {name} on {host}{began}")?;
+        self.put("")?;
+        self.put(&format!("# {name} on {host}{began}"))?;
         for line in step.planned.command.trim_end().lines() {
-            writeln!(self.out, "# $ {}", clean(line))?;
+            self.put(&format!("# $ {}", clean(line)))?;
         }
         self.step = Some(id.clone());
         Ok(())

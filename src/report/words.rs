@@ -80,13 +80,13 @@ pub(super) fn listed(names: &[String]) -> String {
     }
 }
 
-/// The first names, and how many more there are.
+/// The first names, and how many more there are. A name may have commas in it.
 pub(super) fn first_of(names: &[String], most: usize) -> String {
     match names.split_at_checked(most) {
         Some((first, rest)) if !rest.is_empty() => {
-            format!("{} and {} more", first.join(", "), rest.len())
+            format!("{} and {} more", first.join(" · "), rest.len())
         }
-        _ => names.join(", "),
+        _ => names.join(" · "),
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) fn first_of(names: &[String], most: usize) -> String {
 const MOST_TIMES: usize = 12;
 
 /// Two rows, and why they may not be compared.
-type Pair<'a> = (usize, usize, &'a str);
+type Pair<'a> = (usize, usize, &'a [String]);
 
 /// Pairs that may not be compared, and why, with the times that it is about. Pairs of different
 /// machines share a sentence: there may be very many.
@@ -106,7 +106,7 @@ pub fn not_comparable(compared: &Comparison) -> Vec<String> {
         let Says::NotComparable(why) = &verdict.says else {
             continue;
         };
-        let key = (verdict.a, verdict.b, why.as_str());
+        let key = (verdict.a, verdict.b, why.as_slice());
         let at = *known.entry(key).or_insert(all.len());
         match all.get_mut(at) {
             Some((_, times)) => times.push(time_name(verdict)),
@@ -121,10 +121,11 @@ pub fn not_comparable(compared: &Comparison) -> Vec<String> {
         .into_iter()
         .map(|((a, b, why), times)| {
             format!(
-                "{} and {}: {} {why} ({})",
+                "{} and {}: {} {} ({})",
                 name(a),
                 name(b),
                 together("not comparable:"),
+                why.join("; "),
                 first_of(&times, MOST_TIMES)
             )
         })

@@ -56,13 +56,13 @@ fn some(remarks: impl Iterator<Item = String>) -> Vec<String> {
     all
 }
 
-/// The first names, and how many more there are.
+/// The first names, and how many more there are. A name may have commas in it.
 fn listed(names: &[String]) -> String {
     match names.split_at_checked(MOST_NAMES) {
         Some((first, rest)) if !rest.is_empty() => {
-            format!("{} and {} more", first.join(", "), rest.len())
+            format!("{} and {} more", first.join(" · "), rest.len())
         }
-        _ => names.join(", "),
+        _ => names.join(" · "),
     }
 }
 

@@ -173,11 +173,15 @@ impl Row {
     }
 
     /// How the row is called where host and session are clear: method, series and what else
-    /// tells it from its like.
+    /// tells it from its like. A method's name may end with that of its series.
     #[must_use]
     pub fn name(&self) -> String {
         let mut name = self.method.clone();
-        if !self.series.is_empty() && self.series != self.method {
+        let mut parts = self.method.rsplit('-');
+        if !self.series.is_empty()
+            && self.series != self.method
+            && parts.next() != Some(self.series.as_str())
+        {
             name = format!("{name} {}", self.series);
         }
         for (key, value) in &self.settings {

@@ -32,8 +32,8 @@ pub enum Says {
     },
     /// Ranges overlap, or they are of fewer than three runs.
     NoDifference,
-    /// They may not be compared, and why.
-    NotComparable(String),
+    /// They may not be compared, and why: a reason each.
+    NotComparable(Vec<String>),
 }
 
 impl fmt::Display for Says {
@@ -43,7 +43,7 @@ impl fmt::Display for Says {
             Self::Slower => f.write_str("b is faster"),
             Self::Apart { n } => write!(f, "ranges do not overlap, n = {n}"),
             Self::NoDifference => f.write_str("no difference shown"),
-            Self::NotComparable(why) => write!(f, "not comparable: {why}"),
+            Self::NotComparable(why) => write!(f, "not comparable: {}", why.join("; ")),
         }
     }
 }
@@ -196,7 +196,7 @@ fn verdict(
     let (says, low, high) = if against.is_empty() {
         ranges(x, y)?
     } else {
-        (Says::NotComparable(against.join("; ")), None, None)
+        (Says::NotComparable(against), None, None)
     };
     Some(Verdict {
         time: x.name.clone(),

@@ -128,8 +128,19 @@ pub struct Entry {
     pub lines: Vec<String>,
     /// What was typed.
     pub input: Input,
+    /// Whether all of that is what was typed the last time: it gives way to what is typed now.
+    pub selected: bool,
     /// What is wrong with it.
     pub problem: Option<String>,
+}
+
+impl Entry {
+    /// What there is gives way to text that is typed or pasted, and goes as a whole.
+    pub fn begin_anew(&mut self) {
+        if std::mem::take(&mut self.selected) {
+            self.input.reset();
+        }
+    }
 }
 
 /// What a line that is typed into is for.

@@ -174,6 +174,8 @@ pub struct ReplayState {
     pub name: String,
     /// The moment that is shown.
     pub at: Nanos,
+    /// Whether that moment was asked for, and the session is not yet the one of it.
+    pub sought: bool,
     /// The moment of the last event.
     pub length: Nanos,
     /// So many times as fast as it happened.

@@ -117,6 +117,12 @@ impl<'a> RunLog<'a> {
         view.map_or(0, |view| self.session.log.dropped(&view.step))
     }
 
+    /// Whether lines of it are not kept any more.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.steps.clone().any(|step| self.dropped(step) > 0)
+    }
+
     fn body(&self, step: usize) -> Body<'a> {
         if let Some(only) = self.only {
             return only.get(step).map_or(Body::All(0..0), Body::Some);

@@ -65,14 +65,15 @@ impl<'a> Ui<'a> {
             .border_style(self.style(role));
         let inner = block.inner(area);
         block.render(area, buffer);
+        let [left, right, foot] = [titles.left, titles.right, titles.foot].map(text::clean);
         let room = usize::from(area.width.saturating_sub(4));
-        let right = text::cut(titles.right, room).into_owned();
+        let right = text::cut(&right, room).into_owned();
         let room_left = room.saturating_sub(text::width(&right) + 2);
-        let left = if titles.left.contains(" · ") {
+        let left = if left.contains(" · ") {
             // What it is of stands at its end.
-            text::name(titles.left, room_left)
+            text::name(&left, room_left)
         } else {
-            text::cut(titles.left, room_left)
+            text::cut(&left, room_left)
         };
         let mut style = self.style(Role::Title);
         if has_keys {
@@ -81,7 +82,7 @@ impl<'a> Ui<'a> {
         let plain = self.style(Role::Text);
         self.title(area, buffer, area.top(), (&left, style), false);
         self.title(area, buffer, area.top(), (&right, plain), true);
-        let foot = text::cut(titles.foot, room);
+        let foot = text::cut(&foot, room);
         self.title(
             area,
             buffer,

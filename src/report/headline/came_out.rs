@@ -20,6 +20,8 @@ pub(super) struct CameOut<'a> {
     rows: Vec<(usize, &'a Series)>,
     /// What may be said of every two of them, the first one beside the second.
     beside: HashMap<(usize, usize), Beside>,
+    /// Why they may not be compared, as often as it is said of two of them.
+    against: Vec<&'a str>,
 }
 
 /// What may be said of one row beside another.
@@ -47,6 +49,7 @@ impl<'a> CameOut<'a> {
         rows.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let rows: Vec<(usize, &Series)> = rows.into_iter().map(|(_, row)| row).collect();
         let mut beside = HashMap::new();
+        let mut against = Vec::new();
         if rows.len() > 1 {
             let is_time = |row: usize, column: usize| {
                 let row = compared.rows.get(row);
@@ -56,6 +59,13 @@ impl<'a> CameOut<'a> {
             for verdict in &compared.verdicts {
                 let (a, b) = (verdict.a, verdict.b);
                 if is_time(a, verdict.column_a) {
+                    if let Says::NotComparable(why) = &verdict.says
+                        && [a, b]
+                            .iter()
+                            .all(|at| rows.iter().any(|(row, _)| row == at))
+                    {
+                        against.extend(why.iter().map(String::as_str));
+                    }
                     let (one, other) = of_verdict(&verdict.says);
                     beside.entry((a, b)).or_insert(one);
                     beside.entry((b, a)).or_insert(other);
@@ -67,6 +77,7 @@ impl<'a> CameOut<'a> {
             time,
             rows,
             beside,
+            against,
         }
     }
 
@@ -125,7 +136,7 @@ impl<'a> CameOut<'a> {
         let lowest = self.rows.iter().map(|(_, series)| series.in_runs()).min();
         let lowest = lowest.unwrap_or_default();
         if self.are(&all, Beside::NotComparable) {
-            return format!("they may not be compared in {time}, see why below");
+            return self.not_comparable();
         }
         if lowest < SOME {
             return self.too_few(lowest);
@@ -145,6 +156,40 @@ impl<'a> CameOut<'a> {
             );
         }
         format!("none is shown to be faster in {time}, see below")
+    }
+
+    // What each took all the same, and the reason that most pairs share.
+    fn not_comparable(&self) -> String {
+        let took = |(at, series): &(usize, &Series)| {
+            let took = Scale::of(series).full(median(series));
+            format!("{took} with {}", self.name(*at))
+        };
+        let n = |series: &Series| match series.n() {
+            1 => "one value".to_owned(),
+            _ => format!("median of {}", counts(series)),
+        };
+        let mut ns = self.rows.iter().map(|(_, series)| n(series));
+        let first = ns.next().unwrap_or_default();
+        let is_same = ns.all(|n| n == first);
+        let each = |row| {
+            if is_same {
+                took(row)
+            } else {
+                format!("{} ({})", took(row), n(row.1))
+            }
+        };
+        let all: Vec<String> = self.rows.iter().map(each).collect();
+        let n = if is_same {
+            format!(" ({first} each)")
+        } else {
+            String::new()
+        };
+        let often = |why: &str| self.against.iter().filter(|other| **other == why).count();
+        // The last one of the highest is taken, so from the end.
+        let most = self.against.iter().rev().max_by_key(|why| often(why));
+        let why = most.map_or(String::new(), |why| format!(": {why}"));
+        let (time, all) = (self.time, some(&all));
+        format!("{time} took {all}{n}, which may not be compared{why}")
     }
 
     // Who has values of the fewest runs, and of how few.
@@ -252,6 +297,32 @@ impl<'a> CameOut<'a> {
         let known = self.beside.get(&(a, b)).copied();
         known.unwrap_or(Beside::NotComparable)
     }
+}
+
+/// What is printed of a time without its values, of some rows; nothing where nothing is.
+pub(super) fn printed(compared: &Comparison, rows: &[usize], time: &str) -> Option<String> {
+    let figure = |at: &usize| {
+        let row = compared.rows.get(*at)?;
+        let mut columns = row.times.iter().map(|column| &column.series);
+        let series = columns.find(|series| series.is_published() && series.is_called(time))?;
+        let scale = Scale::of(series);
+        let figure = match (series.published, series.published_min, series.published_max) {
+            (Some(median), ..) => scale.full(median),
+            (None, Some(low), Some(high)) => format!("{} {}", scale.range(low, high), scale.unit()),
+            (None, low, high) => scale.full(low.or(high)?),
+        };
+        Some(format!("{figure} for {}", compared.way(row)))
+    };
+    let all: Vec<String> = rows.iter().filter_map(figure).collect();
+    (!all.is_empty()).then(|| format!("{time} is printed as {}", some(&all)))
+}
+
+/// Some of many, and how many more there are.
+fn some(all: &[String]) -> String {
+    let mut some: Vec<String> = all.iter().take(MOST_NAMES).cloned().collect();
+    let more = all.len().saturating_sub(some.len());
+    some.extend((more > 0).then(|| format!("{more} more")));
+    listed(&some)
 }
 
 /// What may be said of the first one beside the second, and the other way round.

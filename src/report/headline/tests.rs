@@ -90,7 +90,7 @@ fn too_few_runs_name_no_fastest() {
 fn one_method_alone_says_how_long_it_took() {
     assert_eq!(
         headline_of(&[("a", FAST)]),
-        "One way to bring back 1 GiB on h1, 4 times each: a took 1.050 s in restore (median of 4, \
+        "One way to bring back 1 GiB on h1, 4 times: a took 1.050 s in restore (median of 4, \
          1.000–1.200 s). What came back is proved by sha256 in all 4 runs."
     );
 }
@@ -113,6 +113,59 @@ fn ways_that_bring_back_by_another_step_are_told_by_themselves() {
 }
 
 #[test]
+fn what_may_not_be_compared_is_told_with_the_reason_that_most_share() {
+    let mut story = Story::new();
+    for (method, labels, value) in [
+        (
+            "a-full",
+            &[("cache", "ARC, warm"), ("load", "idle")][..],
+            2.0,
+        ),
+        ("b", &[("cache", "page cache"), ("load", "idle")], 0.25),
+        ("c", &[("cache", "cold")], 0.45),
+    ] {
+        let id = story.binding(method, "h1");
+        for more in [0.0, 0.1, 0.0] {
+            let run = story.labelled(&id, "full", labels);
+            story.seconds(&run, "rollback", Clock::Host, 0.0, value + more);
+            story.done(&run, EndState::Ok);
+        }
+    }
+    story.end();
+    let compared = compared(&story);
+    let text = headline(&compared);
+    assert!(
+        text.contains(
+            "rollback took 0.250 s with b, 0.450 s with c and 2.000 s with a-full (median of 3 \
+             each), which may not be compared: different cache (ARC, warm · page cache)."
+        ),
+        "{text}"
+    );
+    let apart = not_comparable(&compared)[1].replace('\u{a0}', " ");
+    assert_eq!(
+        apart,
+        "a-full and c: not comparable: different cache (ARC, warm · cold); load idle is told of \
+         a-full alone (rollback)"
+    );
+}
+
+#[test]
+fn a_proof_of_a_run_that_goes_on_is_none_yet() {
+    let mut story = Story::new();
+    let id = story.binding("a", "h1");
+    for is_over in [true, true, false] {
+        let run = story.run(&id, "full");
+        story.seconds(&run, "restore", Clock::Host, 0.0, 1.0);
+        story.proved(&run, true);
+        if is_over {
+            story.done(&run, EndState::Ok);
+        }
+    }
+    let text = headline(&compared(&story));
+    assert!(text.contains("proved by sha256 in all 2 runs."), "{text}");
+}
+
+#[test]
 fn figures_of_a_publication_are_told_to_be_so() {
     let mut story = Story::new();
     story.header.origin = crate::event::Origin::Published;
@@ -129,7 +182,10 @@ fn figures_of_a_publication_are_told_to_be_so() {
         "{text}"
     );
     assert!(
-        text.contains("rollback is printed without its values"),
+        text.contains(
+            "rollback is printed as 0.194 s for a and 0.194 s for b, without the values that would \
+             tell which is faster."
+        ),
         "{text}"
     );
 }
@@ -206,7 +262,7 @@ fn a_session_that_goes_on_or_failed_says_so() {
     story.run(&tar, "full");
     assert_eq!(
         headline(&compared(&story)),
-        "So far, after 2 of 3 runs: one way to bring back 1 GiB on h1, twice each: files-tar took \
+        "So far, after 2 of 3 runs: one way to bring back 1 GiB on h1, twice: files-tar took \
          2.000 s in restore (one value). What came back is proved by sha256 in 1 of 2 runs. 1 run \
          failed, out of the medians."
     );

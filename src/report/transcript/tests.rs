@@ -111,7 +111,6 @@ fn a_run_is_saved_with_its_commands_and_times() {
     tape.print(2.0, "s2", "y\n");
     tape.print(2.5, "s1", "20%\r99%\nlast");
     let saved = tape.save(folder.path(), None, Stamps::SinceBegin).unwrap();
-    assert_eq!(saved.lines, 4);
     let name = saved.path.file_name().unwrap().to_str().unwrap();
     assert_eq!(name, "cb-51f0c0de-files-..-cp-31m-2.log");
     assert!(saved.path.is_absolute());
@@ -145,6 +144,7 @@ fn a_run_is_saved_with_its_commands_and_times() {
       +1.500  last
 ";
     assert_eq!(text, wanted);
+    assert_eq!(saved.lines as usize, text.lines().count());
 }
 
 #[test]
@@ -242,7 +242,8 @@ fn what_memory_keeps_no_more_is_saved_too() {
     let dropped = session.log.dropped(&"s1".into());
     assert!(dropped > 0, "the test needs more lines");
     let saved = tape.save(folder.path(), Some("s1"), Stamps::Off).unwrap();
-    assert_eq!(saved.lines, LINES as u64 + 1);
     let text = fs::read_to_string(&saved.path).unwrap();
-    assert!(text.contains("\nthe very first\n"));
+    let (head, output) = text.split_once("\nthe very first\n").unwrap();
+    assert_eq!(output.lines().count(), LINES);
+    assert_eq!(saved.lines as usize, head.lines().count() + 1 + LINES);
 }

@@ -1,7 +1,7 @@
 //! Which rows may be compared: the same host, devices, subject bytes, cache state and load.
 
 use crate::event::Place;
-use crate::session::{Row, Series};
+use crate::session::{Row, Series, labelled};
 
 /// Two readings of the same subject's size that differ by less than this share are the same:
 /// files are written to while methods take turns.
@@ -114,11 +114,18 @@ pub(super) fn labels_apart(one: &Row, x: &Series, other: &Row, y: &Series) -> Ve
         if one.mixed.contains_key(key) || other.mixed.contains_key(key) {
             continue;
         }
-        let (x, y) = (x.get(key), y.get(key));
-        if x != y {
-            let told = |value: Option<&String>| value.map_or("not told", String::as_str).to_owned();
-            all.push(format!("different {key} ({}, {})", told(x), told(y)));
-        }
+        // A value may have commas in it.
+        all.extend(match (x.get(key), y.get(key)) {
+            (Some(x), Some(y)) if x != y => Some(format!("different {key} ({x} · {y})")),
+            (Some(x), None) => Some(alone(key, x, one)),
+            (None, Some(y)) => Some(alone(key, y, other)),
+            _ => None,
+        });
     }
     all
+}
+
+// What the other one has instead is not known, or is no such thing.
+fn alone(key: &str, value: &str, row: &Row) -> String {
+    format!("{} is told of {} alone", labelled(key, value), row.name())
 }

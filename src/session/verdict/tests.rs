@@ -212,11 +212,11 @@ fn cache_and_load_must_be_the_same_and_stay_so() {
     );
     assert_eq!(
         with_labels(&[cold; 3], &[warm; 3]),
-        "not comparable: different cache (cold, warm)"
+        "not comparable: different cache (cold · warm)"
     );
     assert_eq!(
         with_labels(&[fio; 3], &[&[][..]; 3]),
-        "not comparable: different load (fio, not told)"
+        "not comparable: load fio is told of a full alone"
     );
     assert_eq!(
         with_labels(&[cold, warm, warm], &[cold; 3]),
@@ -279,13 +279,13 @@ fn times_of_different_load_meet_their_like() {
                 0,
                 2,
                 None,
-                "not comparable: different load (idle, none)".into()
+                "not comparable: different load (idle · none)".into()
             ),
             (
                 1,
                 2,
                 None,
-                "not comparable: different load (fio, none)".into()
+                "not comparable: different load (fio · none)".into()
             ),
         ]
     );

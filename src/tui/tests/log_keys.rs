@@ -145,6 +145,54 @@ fn a_search_goes_to_what_it_found_and_on() {
 }
 
 #[test]
+fn a_search_says_that_it_was_in_what_is_kept() {
+    let (mut tale, mut model) = with_lines(5);
+    model.size = (120, 40);
+    press(&mut model, &tale.session, "/the first<enter>");
+    let shown = |tale: &Tale, model: &Model| {
+        let shown = text(&draw(model, &tale.session, (120, 40), "mono"));
+        shown
+            .lines()
+            .find(|line| line.contains(" found"))
+            .unwrap()
+            .to_owned()
+    };
+    assert!(shown(&tale, &model).contains("/the first 0 found · "));
+    tale.session.log = crate::session::LogStore::with_most(8 << 20);
+    print(
+        &mut tale,
+        &("the first\n".to_owned() + &"other\n".repeat(400_000)),
+    );
+    press(&mut model, &tale.session, "<f1><esc>");
+    let shown = shown(&tale, &model);
+    assert!(
+        shown.contains("/the first 0 found in the lines kept"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn what_was_searched_for_gives_way_to_what_is_typed() {
+    let (tale, mut model) = with_lines(50);
+    let searched = |model: &Model| {
+        let search = model.watching.log.search.as_ref();
+        search.map(|found| found.query.text().to_owned())
+    };
+    press(&mut model, &tale.session, "/line 1<enter>/line 2<enter>");
+    assert_eq!(searched(&model).as_deref(), Some("line 2"));
+    press(&mut model, &tale.session, "/<enter>");
+    assert_eq!(searched(&model).as_deref(), Some("line 2"), "it stays");
+    press(&mut model, &tale.session, "/<end>3<enter>");
+    assert_eq!(
+        searched(&model).as_deref(),
+        Some("line 23"),
+        "it is gone on with"
+    );
+    press(&mut model, &tale.session, "/<bs><enter>");
+    assert_eq!(searched(&model), None, "it goes as a whole");
+}
+
+#[test]
 fn a_search_finds_commands_too() {
     let (tale, _) = Tale::restoring(ProgressKind::Exact);
     let mut model = model();

@@ -54,6 +54,21 @@ fn what_destroys_nothing_starts_at_once() {
 }
 
 #[test]
+fn what_is_not_on_the_screen_yet_is_started_by_another_key() {
+    let mut model = ready();
+    press(&mut model, "<space>e<enter><c-u>fast<enter><esc>");
+    assert!(press(&mut model, "<enter>").is_empty());
+    let says = model.say.clone().unwrap();
+    assert!(
+        says.ends_with("look at it, then press Enter again."),
+        "{says}"
+    );
+    let revision = model.picking.revision;
+    give(&mut model, revision);
+    assert!(started(&press(&mut model, "<enter>")).is_some());
+}
+
+#[test]
 fn repetitions_stay_within_reason() {
     let mut model = ready();
     press(&mut model, "-----");
@@ -67,6 +82,11 @@ fn what_is_destroyed_is_asked_for_by_its_name() {
     let mut model = ready();
     let effects = press(&mut model, "j<space><enter>");
     assert!(effects.is_empty());
+    // Of the rest only what is known.
+    let Some(Layer::Entry(entry)) = model.layers.last() else {
+        panic!("no name is asked for");
+    };
+    assert!(entry.lines[0].ends_with("This run destroys it. A proved copy is there before that."));
     assert!(press(&mut model, "Web<enter>").is_empty(), "another name");
     assert!(matches!(model.layers.last(), Some(Layer::Entry(entry)) if entry.problem.is_some()));
     let effects = press(&mut model, "web<enter>");

@@ -117,6 +117,25 @@ fn the_list_can_be_used_before_anything_is_read() {
 }
 
 #[test]
+fn at_the_top_the_cursor_stays_with_the_newest() {
+    let (mut model, session) = (model(), Session::default());
+    press(&mut model, &session, "R");
+    for found in news() {
+        // As a folder may be read.
+        let found = match found {
+            Found::Files(folder, mut files) => {
+                files.reverse();
+                Found::Files(folder, files)
+            }
+            other => other,
+        };
+        update(&mut model, &session, Message::Recordings(found));
+    }
+    let effects = press(&mut model, &session, "<enter>");
+    assert_eq!(effects, [Effect::Open(folder().join("2026-09-24-1.jsonl"))]);
+}
+
+#[test]
 fn it_is_filtered_and_all_are_shown_again() {
     let mut model = listed();
     let session = Session::default();

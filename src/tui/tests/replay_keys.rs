@@ -239,6 +239,35 @@ fn the_first_line_says_what_is_no_real_time() {
 }
 
 #[test]
+fn nothing_is_said_of_the_runs_of_a_moment_before_it_is_there() {
+    let tale = tale();
+    let mut model = at(&tale, 100);
+    let first = |model: &Model, session: &crate::session::Session| {
+        let shown = text(&draw(model, session, (120, 40), "mono"));
+        shown.lines().next().unwrap().to_owned()
+    };
+    assert!(first(&model, &tale.session).contains("run 3 of 9"));
+    for (key, session, says) in [
+        ("$", &tale.session, "cut here, run 3 of 9"),
+        ("0", &Tale::new().session, "9 runs to come"),
+    ] {
+        press(&mut model, &tale.session, key);
+        let shown = first(&model, &tale.session);
+        assert!(
+            !shown.contains("run 3") && !shown.contains("cut here"),
+            "{shown}"
+        );
+        let there = ReplayState {
+            sought: false,
+            ..model.replay.clone().unwrap()
+        };
+        update(&mut model, session, Message::Replay(there));
+        let shown = first(&model, session);
+        assert!(shown.contains(says), "{shown}");
+    }
+}
+
+#[test]
 fn the_line_of_a_replay_has_its_chapters_and_silences() {
     let tale = tale();
     let model = at(&tale, 100);

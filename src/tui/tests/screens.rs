@@ -7,7 +7,7 @@ use super::super::model::{Model, Pane, PickPane, Screen};
 use super::super::update;
 use super::fixture::Tale;
 use super::offers::offer;
-use super::snapshot::{assert_screens, model};
+use super::snapshot::{assert_screens, draw, model, text};
 use crate::event::Nanos;
 use crate::session::Session;
 
@@ -78,6 +78,23 @@ fn names_that_are_hard_to_show_before_a_run() {
     update(&mut model, &session, Message::Offer(Box::new(offer)));
     keys(&mut model, &session, "j<space><backtab>jj");
     assert_screens("picking-awkward", &model, &session);
+}
+
+#[test]
+fn a_title_shows_nothing_that_terminals_count_differently() {
+    let (mut model, session) = (model(), Session::default());
+    let mut offer = offer();
+    let host = "box 👩\u{200d}🔧\u{1b}[2J";
+    offer.hosts[0].name = host.into();
+    for method in &mut offer.methods {
+        method.host = host.into();
+    }
+    update(&mut model, &session, Message::Offer(Box::new(offer)));
+    let shown = text(&draw(&model, &session, (120, 40), "mono"));
+    assert!(!shown.contains(['\u{200d}', '\u{1b}']), "{shown}");
+    for title in ["Methods on box 👩🔧[2J", "Subject on box 👩🔧[2J"] {
+        assert!(shown.contains(title), "{title} in {shown}");
+    }
 }
 
 #[test]

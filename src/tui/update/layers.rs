@@ -24,6 +24,7 @@ pub(super) fn layer_of(ask: AskId, question: Question) -> Layer {
             title: title.clone(),
             lines: lines.clone(),
             input: Input::default(),
+            selected: false,
             problem: None,
         }))
     };
@@ -264,6 +265,12 @@ pub(super) fn typed(model: &mut Model, event: KeyEvent) -> Vec<Effect> {
     match model.layers.last_mut() {
         Some(Layer::Entry(entry)) => {
             if let Some(request) = request(event) {
+                match request {
+                    InputRequest::InsertChar(_)
+                    | InputRequest::DeletePrevChar
+                    | InputRequest::DeleteNextChar => entry.begin_anew(),
+                    _ => entry.selected = false,
+                }
                 edit(&mut entry.input, request);
                 if matches!(entry.purpose, Purpose::Search(_) | Purpose::FilterLog(_)) {
                     // It covers what is searched.
@@ -345,6 +352,7 @@ pub(super) fn insert(input: &mut Input, text: &str) {
 pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
     match model.layers.last_mut() {
         Some(Layer::Entry(entry)) => {
+            entry.begin_anew();
             insert(&mut entry.input, text);
             look_at(model);
         }

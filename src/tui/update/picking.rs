@@ -9,6 +9,7 @@ use super::super::message::Effect;
 use super::super::model::{Entry, Form, Layer, Model, PickPane, Picking, Purpose};
 use super::super::offer::{Choice, Named, Offer, SubjectOffer};
 use super::super::screens;
+use super::watching;
 
 /// More repetitions than this are a typing error.
 const MOST_REPS: u32 = 99;
@@ -49,14 +50,8 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             }
         }
         Action::Filter => {
-            let entry = Entry {
-                purpose: Purpose::Filter,
-                title: "Show methods with".to_owned(),
-                lines: Vec::new(),
-                input: model.picking.filter.clone().into(),
-                problem: None,
-            };
-            model.layers.push(Layer::Entry(Box::new(entry)));
+            let before = model.picking.filter.clone();
+            watching::entry(model, Purpose::Filter, "Show methods with", before);
         }
         Action::NextPane => model.picking.pane = pane_from(model.picking.pane, 1),
         Action::PreviousPane => model.picking.pane = pane_from(model.picking.pane, PANES.len() - 1),
@@ -131,6 +126,7 @@ fn type_subject(model: &mut Model) {
             "KIND:ID, e.g. {example}. It is only read, unless it bears comeback's mark (of a folder: a file .comeback-subject in it)."
         )],
         input: tui_input::Input::default(),
+        selected: false,
         problem: None,
         purpose: Purpose::Subject(host),
     };
@@ -304,10 +300,10 @@ fn start(model: &mut Model) -> Vec<Effect> {
     let problem = if picking.starting {
         Some("It is starting already.".to_owned())
     } else if !picking.is_current() {
-        Some(
-            "What would run is still being worked out; it starts once that is on the screen."
-                .to_owned(),
-        )
+        let key = model.keys.name(&[Context::Picking], Action::Start);
+        Some(format!(
+            "What would run is still being worked out: look at it, then press {key} again."
+        ))
     } else if chosen.is_empty() {
         let picks = "picks the method under the cursor.";
         let picks = model.keys.says(Context::Methods, Action::Mark, picks);
@@ -367,13 +363,14 @@ fn name_entry(keys: &Keymap, named: Named, choice: Choice) -> Entry {
         title: format!("Type the name of {} on {}", named.what, named.host),
         lines: vec![
             format!(
-                "Its name is {}. This run destroys it, and restores it from its copy.",
+                "Its name is {}. This run destroys it. A proved copy is there before that.",
                 named.name
             ),
             format!("{back}, or an empty line, changes nothing."),
         ],
         purpose: Purpose::Destroy(named, choice),
         input: tui_input::Input::default(),
+        selected: false,
         problem: None,
     }
 }

@@ -125,11 +125,13 @@ fn delete(model: &mut Model) {
     }));
 }
 
-/// Takes what there is in the folder. The cursor stays on its file.
+/// Takes what there is in the folder. The cursor stays on its file; at the top it stays there, where
+/// the newest comes to stand.
 pub(super) fn found(model: &mut Model, found: Found) {
     let zone = model.zone;
     let list = &mut model.recordings;
-    let on = list.current(zone).map(|row| row.path.clone());
+    let on = list.current(zone).filter(|_| list.at > 0);
+    let on = on.map(|row| row.path.clone());
     match found {
         Found::Files(folder, files) => {
             list.folder = folder;

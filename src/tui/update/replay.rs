@@ -177,11 +177,16 @@ fn pace(model: &mut Model, action: Action) -> Vec<Effect> {
 /// To another moment of a recording. What was looked at may not have happened there.
 fn seek(model: &mut Model, to: u64) -> Vec<Effect> {
     let Some(ReplayState {
-        at, length, read, ..
+        at,
+        sought,
+        length,
+        read,
+        ..
     }) = &mut model.replay
     else {
         return Vec::new();
     };
+    *sought = true;
     *at = Nanos(to.min(length.0));
     // Of one that is still read the end is not known; the player goes on to it.
     let is_end = to == u64::MAX && read.is_some();

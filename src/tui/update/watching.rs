@@ -141,6 +141,7 @@ pub(super) fn entry(model: &mut Model, purpose: Purpose, title: &str, text: Stri
         purpose,
         title: title.to_owned(),
         lines: Vec::new(),
+        selected: !text.is_empty(),
         input: text.into(),
         problem: None,
     })));

@@ -82,7 +82,11 @@ fn typed(ui: Ui<'_>, area: Rect, buffer: &mut Buffer, entry: &Entry) -> Position
     let scroll = entry.input.visual_scroll(cells);
     row.text(
         &text::window(entry.input.value(), scroll, cells),
-        Role::Text,
+        if entry.selected {
+            Role::Selection
+        } else {
+            Role::Text
+        },
     );
     ui.line(area, buffer, &row.line());
     if let Some(problem) = &entry.problem {

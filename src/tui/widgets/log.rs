@@ -129,6 +129,7 @@ fn standing(ui: Ui<'_>, run: &RunView, log: &RunLog<'_>, last: At, is_pinned: bo
         let of = format::many(of);
         let count = match at {
             Some(at) => format!("{} of {of}", format::many(at)),
+            None if log.is_cut() => format!("{of} found in the lines kept"),
             None => format!("{of} found"),
         };
         parts.push(format!("{} {count}", typed("/", found)));

@@ -28,9 +28,11 @@ pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
     );
     let is_at_end = replay.read.is_none() && replay.at >= replay.length;
     let place = match ui.session.ending() {
-        Some(ending) => format!("over: {}", ending.text),
-        None if is_at_end => format!("cut here, {}", header::place(ui.session)),
-        None => header::place(ui.session),
+        // The session is still the one of another moment.
+        _ if replay.sought => None,
+        Some(ending) => Some(format!("over: {}", ending.text)),
+        None if is_at_end => Some(format!("cut here, {}", header::place(ui.session))),
+        None => Some(header::place(ui.session)),
     };
     // What a narrow terminal can do without stands behind: how much, the more the sooner.
     let mut parts = vec![
@@ -49,7 +51,8 @@ pub(super) fn standing(ui: Ui<'_>, replay: &ReplayState) -> (String, Role) {
     if let Some(read) = replay.read {
         parts.push((3, format!("reading {read} %")));
     }
-    parts.extend([(1, clock), (2, place)]);
+    parts.push((1, clock));
+    parts.extend(place.map(|place| (2, place)));
     if let Some(trouble) = &replay.trouble {
         // All of it is at the top of what is odd.
         parts.push((6, trouble.clone()));

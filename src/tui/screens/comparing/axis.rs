@@ -21,8 +21,14 @@ impl Axis {
     /// One that holds every range; none where there is nothing to draw, or no room.
     pub fn of(all: &[&Series], cells: usize) -> Option<Self> {
         let all = || all.iter().copied();
-        // What a clock cannot tell from nothing has no place on it but the clock's resolution.
-        let least = |series: &Series| Some(range(series)?.0.max(series.resolution).max(FINEST));
+        // What a clock cannot tell from nothing has no place on it but the clock's resolution, else
+        // the next figure: what is below begins at its left.
+        let least = |series: &Series| {
+            let (low, median, high) = range(series)?;
+            let mut all = [Some(low), median, Some(high)].into_iter().flatten();
+            let least = all.find(|value| *value > 0.0).unwrap_or(FINEST);
+            Some(least.max(series.resolution).max(FINEST))
+        };
         let low = all().filter_map(least).reduce(f64::min)?;
         let highest = |series: &Series| Some(range(series)?.2);
         let high = all().filter_map(highest).reduce(f64::max)?;
@@ -41,20 +47,22 @@ impl Axis {
     }
 
     /// `┄├──●──┤┄`: from the lowest over the median to the highest, and how far the clock may be
-    /// off beyond them; `○` where a median is printed without its values.
+    /// off beyond them; `○` where a median is printed without its values, and none where only a range
+    /// is.
     pub fn bar(&self, series: &Series) -> String {
         let Some((low, median, high)) = range(series) else {
             return String::new();
         };
         let mark = if series.n() > 0 { '●' } else { '○' };
-        let (from, at, to) = (self.place(low), self.place(median), self.place(high));
+        let (from, to) = (self.place(low), self.place(high));
+        let at = median.map(|median| self.place(median));
         let (wide_from, wide_to) = match series.widened() {
             Some((low, high)) => (self.place(low), self.place(high)),
             None => (from, to),
         };
         (0..=wide_to.max(to))
             .map(|cell| match cell {
-                cell if cell == at => mark,
+                cell if Some(cell) == at => mark,
                 cell if cell == from => '├',
                 cell if cell == to => '┤',
                 cell if cell > from && cell < to => '─',
@@ -102,11 +110,13 @@ impl Axis {
 }
 
 /// The lowest, the median and the highest; of a published series as far as these are printed.
-fn range(series: &Series) -> Option<(f64, f64, f64)> {
-    let median = series.median().or(series.published)?;
-    let low = series.min().or(series.published_min).unwrap_or(median);
-    let high = series.max().or(series.published_max).unwrap_or(median);
-    Some((low.min(median), median, high.max(median)))
+fn range(series: &Series) -> Option<(f64, Option<f64>, f64)> {
+    let median = series.median().or(series.published);
+    let low = series.min().or(series.published_min);
+    let high = series.max().or(series.published_max);
+    let all = || [low, median, high].into_iter().flatten();
+    let (low, high) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
+    Some((low, median, high))
 }
 
 fn label(value: f64) -> String {
@@ -149,6 +159,25 @@ mod tests {
             ..Series::default()
         };
         assert_eq!(axis.bar(&printed), "          ○─────────┤");
+        let range = Series {
+            published_min: Some(1.0),
+            published_max: Some(10.0),
+            ..Series::default()
+        };
+        assert_eq!(axis.bar(&range), "├─────────┤");
+    }
+
+    #[test]
+    fn a_range_from_nothing_begins_at_the_left_and_stretches_no_axis() {
+        let from_nothing = Series {
+            published_min: Some(0.0),
+            published_max: Some(1.0),
+            ..Series::default()
+        };
+        let axis = Axis::of(&[&from_nothing, &series(&[60.0], 0.0)], 30).unwrap();
+        assert!(axis.low > 0.5, "{axis:?}");
+        let bar = axis.bar(&from_nothing);
+        assert!(bar.starts_with('├') && bar.ends_with('┤'), "{bar}");
     }
 
     #[test]
