@@ -225,6 +225,11 @@ fn package(tool: &str) -> &str {
         "pscp" => "putty-tools",
         "proftpd" => "proftpd-core",
         "scp" | "sftp" | "ssh" => "openssh-client",
+        // From Proxmox's own repository.
+        "qm" | "qmrestore" => "qemu-server",
+        "pct" => "pve-container",
+        "pvesm" => "libpve-storage-perl",
+        "pvesh" | "vzdump" => "pve-manager",
         other => other,
     }
 }
