@@ -41,7 +41,17 @@ fn show_only(screen: &mut Screen, method: &str) {
     screen.until(&cursor, |text| text.contains(&cursor));
 }
 
-/// The cursor down to a row that has all of these.
+/// Where the cursors of the lists stand, by row and column.
+fn cursors(text: &str) -> Vec<(usize, usize)> {
+    let of = |(row, line): (usize, &str)| -> Vec<(usize, usize)> {
+        let columns = line.chars().enumerate().filter(|(_, c)| *c == '▸');
+        columns.map(|(column, _)| (row, column)).collect()
+    };
+    text.lines().enumerate().flat_map(of).collect()
+}
+
+/// The cursor down to a row that has all of these, one row for each key: what arrives from the host in
+/// between changes the screen, too, and is no answer to the key.
 fn down_to(screen: &mut Screen, words: &[&str]) {
     let has_all = |line: &str| words.iter().all(|word| line.contains(word));
     for _ in 0..40 {
@@ -50,7 +60,12 @@ fn down_to(screen: &mut Screen, words: &[&str]) {
             return;
         }
         screen.keys("j");
-        screen.until("the next row", |text| text != before);
+        // Of a frame that is half drawn a cursor is missing.
+        let before = cursors(&before);
+        screen.until("the next row", |text| {
+            let now = cursors(text);
+            now != before && now.len() == before.len()
+        });
     }
     panic!("{words:?} was not reached:\n{}", screen.text());
 }
