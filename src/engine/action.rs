@@ -392,7 +392,7 @@ impl Run<'_> {
 
     // Secrets are made or asked for here, and go nowhere but into this.
     pub(super) fn stdin(&mut self, step: &ExpandedStep) -> Result<Option<Vec<u8>>, EngineError> {
-        if let Some(Secret { name, ask }) = &step.step.secret {
+        if let Some(Secret { name, ask }) = step.step.secret.as_deref() {
             let key = (self.bound.binding.id.clone(), name.clone());
             let value = match (ask, self.shared.given.get(&key)) {
                 (None, _) => made(),

@@ -86,7 +86,6 @@ pub(super) fn load(
         room: def.room,
         room_on: def.room_on,
         placement: def.placement,
-        source: text.to_owned(),
     };
     check_head(&method).map_err(|why| lines.top(why))?;
     for (name, setting) in &def.settings {

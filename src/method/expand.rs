@@ -89,5 +89,5 @@ fn are_together(a: &Step, b: &Step) -> bool {
 }
 
 fn group_of(step: &Step) -> Option<(&str, &str)> {
-    step.each.as_ref().and_then(Each::group)
+    step.each.as_deref().and_then(Each::group)
 }

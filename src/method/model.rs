@@ -59,8 +59,6 @@ pub struct Method {
     pub room_on: BTreeMap<String, String>,
     /// Path of the original and of the copy, templates.
     pub placement: Option<PlacementDef>,
-    /// The file's text.
-    pub source: String,
 }
 
 /// What is protected and brought back.
@@ -140,7 +138,7 @@ pub struct Need {
     pub when: Option<String>,
 }
 
-/// A step.
+/// A step. What few steps have is boxed: there are hundreds of them.
 #[derive(Debug, Clone)]
 pub struct Step {
     /// Its name, unique in the method.
@@ -154,7 +152,7 @@ pub struct Step {
     /// Only where this holds; settings and facts only.
     pub when: Option<String>,
     /// Repetition.
-    pub each: Option<Each>,
+    pub each: Option<Box<Each>>,
     /// The clock that its duration is a result of; absent where it is none.
     pub clock: Option<Clock>,
     /// Which parser reads its output.
@@ -172,19 +170,19 @@ pub struct Step {
     /// The leave that it proves.
     pub proves: Option<String>,
     /// What it destroys.
-    pub destroys: Option<DestroysDef>,
+    pub destroys: Option<Box<DestroysDef>>,
     /// Whether it goes on beside the steps that follow.
     pub background: Option<Background>,
     /// A deliberate interruption.
-    pub until: Option<Until>,
+    pub until: Option<Box<Until>>,
     /// Bytes that it is going to move, a template: an estimate for tools that tell no total.
     pub expect: Option<String>,
     /// Bytes that it has moved when it has ended well, a template or a figure of its parser: they and its time are its rate.
     pub moves: Option<String>,
     /// What prints the bytes done so far, for tools that say nothing.
-    pub watch: Option<Watch>,
+    pub watch: Option<Box<Watch>>,
     /// A value that is made or asked for.
-    pub secret: Option<Secret>,
+    pub secret: Option<Box<Secret>>,
     /// What its command reads, a template that may use secrets.
     pub stdin: Option<String>,
     /// Series of its samples, where it is not the run's.
@@ -433,7 +431,7 @@ impl<'de> Deserialize<'de> for NeedDef {
     }
 }
 
-/// A step as it stands in a file.
+/// A step. What few steps have is boxed: there are hundreds of them.as it stands in a file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct StepDef {
