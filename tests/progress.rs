@@ -15,7 +15,8 @@ mod progress {
         };
     }
 
-    const LOGS: [(&str, &[u8]); 21] = logs! {
+    const LOGS: [(&str, &[u8]); 23] = logs! {
+        "borg-create",
         "btrfs-wrapped",
         "curl-cut",
         "dd-progress",
@@ -24,6 +25,7 @@ mod progress {
         "qmrestore-pbs",
         "qmrestore-truncated",
         "qmrestore-vma-two-disks",
+        "restic-backup",
         "rsync-progress2-c",
         "rsync-progress2-de",
         "scp-refused",

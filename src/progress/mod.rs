@@ -10,6 +10,7 @@ pub mod lines;
 pub mod task;
 
 mod arcstats;
+mod borg;
 mod btrfs;
 mod curl;
 mod dd;
@@ -26,6 +27,7 @@ mod pv;
 mod pve;
 mod qmrestore;
 mod registry;
+mod restic;
 mod rsync;
 mod scp;
 mod sizes;

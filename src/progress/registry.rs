@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Reader, arcstats, btrfs, curl, dd, fio, lftp, lvm, plain, pv, qmrestore, rsync, scp, tar,
-    vmkfstools, vzdump, zfs, zstd,
+    Reader, arcstats, borg, btrfs, curl, dd, fio, lftp, lvm, plain, pv, qmrestore, restic, rsync,
+    scp, tar, vmkfstools, vzdump, zfs, zstd,
 };
 
 /// A reader, with the names of what it may find.
@@ -21,12 +21,19 @@ fn make<R: Reader + Default + 'static>() -> Box<dyn Reader> {
 }
 
 /// In alphabetical order.
-static ENTRIES: [Entry; 17] = [
+static ENTRIES: [Entry; 19] = [
     Entry {
         name: "arcstats",
         make: make::<arcstats::Arcstats>,
         gives: &[],
         figures: &["arc_size", "arc_target", "arc_limit"],
+        marks: &[],
+    },
+    Entry {
+        name: "borg",
+        make: make::<borg::Borg>,
+        gives: &[],
+        figures: &["processed", "compressed", "added", "backup"],
         marks: &[],
     },
     Entry {
@@ -106,6 +113,13 @@ static ENTRIES: [Entry; 17] = [
             "rate",
         ],
         marks: &["100 %", "rescan"],
+    },
+    Entry {
+        name: "restic",
+        make: make::<restic::Restic>,
+        gives: &["snapshot"],
+        figures: &["added", "processed", "restored", "backup"],
+        marks: &[],
     },
     Entry {
         name: "rsync",
