@@ -5,6 +5,8 @@
 mod events;
 #[path = "support/going.rs"]
 mod going;
+#[path = "support/lease.rs"]
+mod lease;
 #[path = "support/missing.rs"]
 mod missing;
 #[path = "support/node.rs"]
@@ -12,8 +14,7 @@ mod node;
 #[path = "support/world.rs"]
 mod world;
 
-use going::Going;
-use node::{Node, TEMPLATE};
+use node::{Node, TEMPLATE, time};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -25,12 +26,6 @@ const OWN: [&str; 6] = [
     "--set",
     "size=24MiB",
 ];
-
-fn time<'a>(row: &'a Value, name: &str, clock: &str) -> &'a Value {
-    let mut all = row["times"].as_array().unwrap().iter();
-    let found = all.find(|time| time["name"] == name && time["clock"] == clock);
-    found.unwrap_or_else(|| panic!("no {name} by {clock} in {row}"))
-}
 
 #[test]
 fn a_guest_of_its_own_is_destroyed_and_comes_back() {
@@ -229,10 +224,7 @@ fn a_stop_ends_the_task_and_all_is_undone() {
     let Some(node) = Node::start(&[]) else { return };
     let before = node.there();
     node.fault(&["backup-pace", "50"]);
-    let path = node.world.text("a.jsonl");
-    let mut all = vec!["run", "--host", "pve1", "--record", &path];
-    all.extend(OWN);
-    let mut going = Going::start(node.world.command(&all));
+    let mut going = node.going("a.jsonl", &OWN);
     going.until_started("backup");
     std::thread::sleep(std::time::Duration::from_secs(3));
     going.signal(Signal::INT);

@@ -5,6 +5,8 @@
 mod events;
 #[path = "support/going.rs"]
 mod going;
+#[path = "support/lease.rs"]
+mod lease;
 #[path = "support/missing.rs"]
 mod missing;
 #[path = "support/vm.rs"]

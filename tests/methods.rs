@@ -1,4 +1,4 @@
-//! Method files: the built-in ones and three drafts load, are checked and dry-run against fixture
+//! Method files: the built-in ones and drafts load, are checked and dry-run against fixture
 //! facts; wrong ones say which line is wrong, and why.
 
 #![cfg(test)]
@@ -144,12 +144,12 @@ fn roles_are_different_hosts() {
 #[test]
 fn a_method_that_needs_a_subject_says_so() {
     let catalogue = Catalogue::load(Some(Path::new("tests/methods"))).unwrap();
-    let request = Request::each(&["pve1".into()], &["pve-vzdump".into()]);
+    let request = Request::each(&["pve1".into()], &["esxi-clone".into()]);
     let error = bind(&catalogue, &request, &hosts())
         .err()
         .unwrap()
         .to_string();
-    assert!(error.contains("--subject vm:ID"), "{error}");
+    assert!(error.contains("--subject vmdk:ID"), "{error}");
 }
 
 /// Each file under `tests/methods/wrong` says in its first line what must be said of it.

@@ -2,31 +2,23 @@
 #![cfg(test)]
 #![allow(dead_code, reason = "several test programs use it, each in part")]
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read;
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use serde_json::Value;
 
 use crate::events::Recording;
+use crate::going::Going;
+use crate::lease::Lease;
 use crate::missing::{have_root, have_tool};
-use crate::world::{Ended, World, ended};
+use crate::world::{Ended, World};
 
 const NODE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pve/node");
 /// The number of the template that it has.
 pub const TEMPLATE: &str = "template=9000";
-/// The longest wait for its end.
-const PATIENCE: Duration = Duration::from_secs(30);
 
-static COUNT: AtomicU32 = AtomicU32::new(0);
-
-/// A node, and the world that knows it as `pve1`. It ends when it is dropped, and also when the test
-/// is killed: what holds it waits for the end of its input.
+/// A node, and the world that knows it as `pve1`. It is gone when it is dropped, and also when the test
+/// is killed.
 pub struct Node {
     pub world: World,
-    name: String,
-    hold: Child,
+    pub machine: Lease,
 }
 
 impl Node {
@@ -35,50 +27,20 @@ impl Node {
         if !have_root() || !have_tool("sshd") || !have_tool("unshare") {
             return None;
         }
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("test-{}-{count}", std::process::id());
-        let mut hold = Command::new(NODE)
-            .args(["-n", &name, "hold"])
-            .args(parts)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = String::new();
-        let mut out = hold.stdout.take().unwrap();
-        out.read_to_string(&mut said).unwrap();
-        let address: BTreeMap<&str, &str> = said
-            .lines()
-            .filter_map(|line| line.split_once('='))
-            .collect();
+        let machine = Lease::take(NODE, parts).unwrap();
         let world = World::new();
-        fs::create_dir_all(world.path("home/.ssh")).unwrap();
-        let text = format!(
-            "Host pve1\n  HostName {}\n  Port {}\n  User {}\n  IdentityFile {}\n  \
-             IdentitiesOnly yes\n  UserKnownHostsFile {}\n",
-            address["NODE_HOST"],
-            address["NODE_PORT"],
-            address["NODE_USER"],
-            address["NODE_KEY"],
-            address["NODE_KNOWN_HOSTS"],
-        );
-        fs::write(world.path("home/.ssh/config"), text).unwrap();
-        Some(Self { world, name, hold })
+        machine.know(&world, "pve1");
+        Some(Self { world, machine })
     }
 
     /// What root's shell prints there.
     pub fn sh(&self, script: &str) -> String {
-        let ended = ended(&self.node(&["ssh", script]).output().unwrap());
-        assert_eq!(ended.code, 0, "{script}\n{}\n{}", ended.out, ended.err);
-        ended.out
+        self.machine.sh(script)
     }
 
     /// Asks for a fault or a delay.
     pub fn fault(&self, words: &[&str]) {
-        let mut all = vec!["fault"];
-        all.extend(words);
-        let ended = ended(&self.node(&all).output().unwrap());
-        assert_eq!(ended.code, 0, "{}", ended.err);
+        self.machine.call(&[&["fault"], words].concat());
     }
 
     /// A running guest that answers, with this number and name.
@@ -89,13 +51,15 @@ impl Node {
         ));
     }
 
-    /// A session of one method on the node, its report as JSON.
+    fn arguments<'a>(record: &'a str, arguments: &[&'a str]) -> Vec<&'a str> {
+        let fixed = ["run", "--host", "pve1", "--reps", "1", "--record", record];
+        [&fixed, arguments].concat()
+    }
+
+    /// A session on the node, its report as JSON.
     pub fn session(&self, record: &str, arguments: &[&str]) -> (Ended, Recording) {
         let path = self.world.text(record);
-        let mut all = vec![
-            "run", "--host", "pve1", "--reps", "1", "--format", "json", "--record", &path,
-        ];
-        all.extend(arguments);
+        let all = Self::arguments(&path, &[&["--format", "json"], arguments].concat());
         let ended = self.world.run(&all);
         let recording = Recording::read(&self.world.path(record));
         if ended.code == 0 {
@@ -105,29 +69,37 @@ impl Node {
         (ended, recording)
     }
 
+    /// A session that goes on.
+    pub fn going(&self, record: &str, arguments: &[&str]) -> Going {
+        let path = self.world.text(record);
+        Going::start(self.world.command(&Self::arguments(&path, arguments)))
+    }
+
+    /// What recovery names there.
+    pub fn left(&self) -> String {
+        let named = self.world.run(&["recover", "--host", "pve1"]);
+        named.assert_good();
+        named.out
+    }
+
+    /// Takes away what is left, and nothing else; once more is without harm.
+    pub fn recover(&self, before: &str) {
+        for _ in 0..2 {
+            let done = self.world.run(&["recover", "--host", "pve1", "--remove"]);
+            done.assert_good();
+            assert_eq!(self.there(), before, "{}", done.out);
+        }
+    }
+
     /// All that a method could leave there.
     pub fn there(&self) -> String {
         self.sh("qm list | awk '{ print $1, $2, $3 }'; pct list | awk '{ print $1, $2 }'; cat /etc/pve/qemu-server/* /etc/pve/lxc/* 2>/dev/null; for s in local bkp; do pvesm list $s; done; find /var/lib/vz/dump /mnt/pve/bkp/dump /var/tmp -mindepth 1 2>/dev/null")
     }
-
-    fn node(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(NODE);
-        command
-            .args(["-n", &self.name])
-            .args(arguments)
-            .stdin(Stdio::null());
-        command
-    }
 }
 
-impl Drop for Node {
-    fn drop(&mut self) {
-        drop(self.hold.stdin.take());
-        let until = Instant::now() + PATIENCE;
-        while Instant::now() < until && matches!(self.hold.try_wait(), Ok(None)) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let _ = self.hold.kill();
-        let _ = self.hold.wait();
-    }
+/// A row's time of this name by one clock.
+pub fn time<'a>(row: &'a Value, name: &str, clock: &str) -> &'a Value {
+    let mut all = row["times"].as_array().unwrap().iter();
+    let found = all.find(|time| time["name"] == name && time["clock"] == clock);
+    found.unwrap_or_else(|| panic!("no {name} by {clock} in {row}"))
 }

@@ -1,6 +1,7 @@
 """Containers: how they run, and their snapshots. What runs in one runs on its root, with processes of
 its own."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import time
 
 import config as configuration
 import faults
+import processes
 import storage
 import worker
 from failure import Fail
@@ -15,14 +17,7 @@ from failure import Fail
 
 def pid(number):
     """Its first process; nothing where it does not run."""
-    try:
-        with open(f"/run/lxc/{number}.pid", encoding="ascii") as file:
-            found = int(file.read())
-        with open(f"/proc/{found}/cmdline", "rb") as file:
-            title = file.read()
-    except (OSError, ValueError):
-        return None
-    return found if title.startswith(f"/usr/bin/lxc-start -F -n {number}".encode()) else None
+    return processes.named(f"/run/lxc/{number}.pid", f"/usr/bin/lxc-start -F -n {number}")
 
 
 def root(number):
@@ -121,35 +116,32 @@ def sync(number):
     return done.stdout.split("\t")[0]
 
 
-def find(config, name):
-    if name not in config.snapshots:
-        raise Fail(f"snapshot '{name}' does not exist")
-    return config.snapshots[name][0]
+@contextlib.contextmanager
+def at(number, name):
+    """A container that nobody else is at work on, a snapshot of it, and the volumes that it has."""
+    config = configuration.Config("lxc", number)
+    with configuration.lock(config, worker.say):
+        if name not in config.snapshots:
+            raise Fail(f"snapshot '{name}' does not exist")
+        section = config.snapshots[name][0]
+        config.check_lock()
+        yield config, section, [storage.split(volid) for _, volid, _ in config.disks(section)]
 
 
 def back(number, name):
-    config = configuration.Config("lxc", number)
-    with configuration.lock(config, worker.say):
-        section = find(config, name)
-        config.check_lock()
-        for _, volid, _ in config.disks(section):
-            owner, volume = storage.split(volid)
+    with at(number, name) as (config, section, volumes):
+        for owner, volume in volumes:
             owner.check_rollback(volume, name)
         stop(config)
-        for _, volid, _ in config.disks(section):
-            owner, volume = storage.split(volid)
+        for owner, volume in volumes:
             owner.rollback(volume, name, worker.say)
         config.values = {**{key: value for key, value in section.items() if key != "snaptime"}, "parent": name}
         config.write()
 
 
 def throw_away(number, name):
-    config = configuration.Config("lxc", number)
-    with configuration.lock(config, worker.say):
-        section = find(config, name)
-        config.check_lock()
-        for _, volid, _ in config.disks(section):
-            owner, volume = storage.split(volid)
+    with at(number, name) as (config, section, volumes):
+        for owner, volume in volumes:
             owner.delete_snapshot(volume, name, worker.say)
         del config.snapshots[name]
         for values in [config.values] + [other for other, _ in config.snapshots.values()]:

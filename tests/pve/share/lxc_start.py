@@ -9,6 +9,7 @@ import sys
 
 import config as configuration
 import containers
+import processes
 import storage
 import upid
 from kvm import DEVICES
@@ -57,20 +58,11 @@ def main():
         file.write(f"{outside}\n")
     while not over:
         signal.pause()
-        reap()
+        processes.reap()
     os.unlink(f"/run/lxc/{number}.pid")
     try:
         os.kill(-1, signal.SIGKILL)
     except ProcessLookupError:
         pass
-    reap()
+    processes.reap()
     unmount(root)
-
-
-def reap():
-    while True:
-        try:
-            if os.waitpid(-1, os.WNOHANG)[0] == 0:
-                return
-        except ChildProcessError:
-            return

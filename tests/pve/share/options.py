@@ -69,3 +69,10 @@ def guest_number(text, usage):
     if not re.fullmatch(r"[1-9]\d{2,8}", text):
         raise refused("vmid", "invalid format - value does not look like a valid VM ID", usage)
     return int(text)
+
+
+def settings(found, special):
+    """What is kept as it is given, but for flags, which are 0 or 1."""
+    for key, value in found.items():
+        if key not in special:
+            yield key, int(value) if isinstance(value, bool) else value

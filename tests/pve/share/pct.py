@@ -90,11 +90,7 @@ def change(arguments):
 def apply(config, found):
     if "description" in found:
         config.description = found["description"] or None
-    for key, value in found.items():
-        if key in SPECIAL:
-            continue
-        if value is True or value is False:
-            value = int(value)
+    for key, value in options.settings(found, SPECIAL):
         if re.fullmatch(r"mp\d+", key):
             value = volume(config.number, str(value))
         config.values[key] = str(value)

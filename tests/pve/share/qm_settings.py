@@ -41,11 +41,7 @@ def apply(config, found, say):
             owner.free(volume)
     if "description" in found:
         config.description = found["description"] or None
-    for key, value in found.items():
-        if key in SPECIAL:
-            continue
-        if value is True or value is False:
-            value = int(value)
+    for key, value in options.settings(found, SPECIAL):
         if key.startswith("net"):
             value = re.sub(r"^(model=)?(virtio|e1000|vmxnet3|rtl8139)(?=,|$)", lambda match: f"{match.group(2)}={card()}", value)
         if configuration.DISK.fullmatch(key):

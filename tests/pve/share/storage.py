@@ -112,8 +112,7 @@ def kinds():
     import storage_dir
     import storage_lvm
     import storage_pbs
-    import storage_zfs
-    modules = (storage_dir, storage_btrfs, storage_lvm, storage_zfs, storage_pbs)
+    modules = (storage_dir, storage_btrfs, storage_lvm, storage_pbs)
     return {module.KIND.kind: module.KIND for module in modules}
 
 

@@ -4,6 +4,7 @@ import ast
 import os
 import socket
 
+import processes
 from failure import Fail
 
 # The longest answer: what a command printed is held whole.
@@ -53,11 +54,5 @@ def ask(number, request, timeout=10.0):
 
 def pid(number):
     """The guest's process; nothing where it does not run."""
-    try:
-        with open(f"/run/qemu-server/{number}.pid", encoding="ascii") as file:
-            found = int(file.read())
-        with open(f"/proc/{found}/cmdline", "rb") as file:
-            title = file.read()
-    except (OSError, ValueError):
-        return None
-    return found if title.startswith(f"/usr/bin/kvm -id {number} ".encode()) and os.path.exists(path(number)) else None
+    found = processes.named(f"/run/qemu-server/{number}.pid", f"/usr/bin/kvm -id {number} ")
+    return found if os.path.exists(path(number)) else None
