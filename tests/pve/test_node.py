@@ -116,7 +116,7 @@ class Node(unittest.TestCase):
 
         out = self.good("vzdump 401 --storage bkp --mode snapshot --compress zstd --remove 0")
         self.shaped(out, BACKUP)
-        self.assertRegex(self.last(), r"^UPID:pve1:[0-9A-F]{8}:[0-9A-F]{8}:[0-9A-F]{8}:vzdump:401:root@pam: [0-9A-F]{8} OK$")
+        self.assertRegex(self.last(), r"^UPID:pve1:[0-9A-F]{8}:[0-9A-F]{9}:[0-9A-F]{8}:vzdump:401:root@pam: [0-9A-F]{8} OK$")
         log = self.good("U=$(tail -n 1 /var/log/pve/tasks/index | cut -d' ' -f1); T=$(echo $U | cut -d: -f5); cat /var/log/pve/tasks/${T#???????}/$U")
         self.assertEqual(log, out + "TASK OK\n")
         self.assertIn("total bytes read 671088640", self.good("zstd -dc /mnt/pve/bkp/dump/vzdump-qemu-401-*.zst | vma verify - -v"))

@@ -12,6 +12,10 @@ import vzdump_qemu
 import worker
 
 
+# While this is there.
+ASKED = "/run/fault/busy"
+
+
 def busy(number, seconds):
     """A backup that takes its time: the task, the guest's lock, and the one of all backups."""
     config = configuration.load("qemu", number)
@@ -19,7 +23,10 @@ def busy(number, seconds):
     def work():
         with spool.locked("/var/run/vzdump.lock"), vzdump_qemu.locked(config):
             worker.say(f"INFO: starting new backup job: vzdump {number} --storage bkp --mode snapshot")
-            time.sleep(seconds)
+            until = time.monotonic() + seconds
+            spool.write(ASKED, "")
+            while os.path.exists(ASKED) and time.monotonic() < until:
+                time.sleep(0.05)
     worker.run("vzdump", number, work, True)
 
 

@@ -28,6 +28,11 @@ def once(name):
     return found
 
 
+def ask(name):
+    """As it is asked for from outside."""
+    spool.write(f"{FOLDER}/{name}", "")
+
+
 def pause(name):
     """Waits as long as that one says."""
     time.sleep(number(name, 0))
@@ -42,6 +47,14 @@ def die_at(name, percent):
             starter = int(file.read().rpartition(")")[2].split()[1])
         os.kill(starter, signal.SIGKILL)
         os.killpg(0, signal.SIGKILL)
+
+
+def deaf():
+    """Whether this signal is not heard."""
+    left = number("deaf", 0)
+    if left > 0:
+        spool.write(f"{FOLDER}/deaf", str(left - 1))
+    return left > 0
 
 
 def silence():

@@ -128,6 +128,9 @@ class Guest:
     def do_guest_exec(self, command, given):
         if faults.words("exec-disabled") is not None:
             raise ValueError("The command guest-exec has been disabled for this instance")
+        last = faults.words("agent-silent-at")
+        if last is not None and any(last[0] in word for word in command):
+            faults.ask("agent-silent")
         return {"pid": self.programs.start(command, given)}
 
     def do_guest_exec_status(self, pid):
