@@ -150,6 +150,7 @@ fn events(publication: &Publication) -> Result<Vec<What>> {
             run,
             rep: before.count() as u32 + 1,
             binding,
+            beside: None,
         };
         told.extend(row_events(publication, row, &planned, at)?);
         plan.runs.push(planned);

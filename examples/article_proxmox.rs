@@ -408,6 +408,7 @@ fn header(article: &Article, methods: &[Method<'_>]) -> Header {
             run: run(article, at, rep),
             binding: binding(at).into(),
             rep,
+            beside: None,
         })
     });
     Header {

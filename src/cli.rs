@@ -153,6 +153,12 @@ pub struct RunArgs {
     /// How methods take turns
     #[arg(long, value_enum, default_value_t = OrderArg::Interleaved)]
     pub order: OrderArg,
+    /// Two methods that each run alone and both at once
+    #[arg(long, value_name = "METHOD,METHOD")]
+    pub together: Vec<Pair>,
+    /// Of two at once, start the one that is done first again as long as the other goes on [default: it waits]
+    #[arg(long)]
+    pub restart: bool,
     /// Change a setting
     #[arg(long, value_name = "[METHOD.]KEY=VALUE")]
     pub set: Vec<String>,

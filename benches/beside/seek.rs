@@ -163,6 +163,7 @@ impl Tape {
             run: id(run),
             binding: "b1".into(),
             rep: run as u32 + 1,
+            beside: None,
         };
         self.event(What::Header(Box::new(Header {
             format: FORMAT.into(),

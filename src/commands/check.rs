@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::cli::RunArgs;
 use crate::engine::{Gravity, POOLS_EVERY, checks, pool_reads};
-use crate::event::Facts;
+use crate::event::{BindingId, Facts, Plan, PlannedRun};
 use crate::method::Bound;
 use crate::session::clean;
 
@@ -15,7 +15,7 @@ use super::{CommandError, Context, output};
 /// Facts of the hosts; what would run, what is missing, and why.
 pub(super) async fn check(context: &Arc<Context>, mut args: RunArgs) -> Result<i32, CommandError> {
     let catalogue = prepare::catalogue(context)?;
-    let every = args.method.is_empty();
+    let every = args.method.is_empty() && args.together.is_empty();
     if every {
         let dirs = args.subject.is_empty();
         args.method = catalogue
@@ -42,6 +42,7 @@ pub(super) async fn check(context: &Arc<Context>, mut args: RunArgs) -> Result<i
             phase.unwrap_or_default()
         );
     }
+    text.push_str(&at_once(&prepared.plan));
     text.push_str(&findings(&prepared));
     output::data(&text)?;
     // Asked for every method, what cannot run is news; asked for one, it is the answer.
@@ -174,6 +175,36 @@ pub(super) fn looks(bound: &Bound) -> String {
     text
 }
 
+/// What also runs at once, and the order of all.
+fn at_once(plan: &Plan) -> String {
+    let mut text = String::new();
+    let name = |id: &BindingId| {
+        let mut all = plan.bindings.iter();
+        let binding = all.find(|binding| binding.id == *id);
+        binding.map_or("", |binding| binding.method.as_str())
+    };
+    for [one, other] in &plan.together.pairs {
+        let _ = writeln!(
+            text,
+            "# at once: {} and {}, {} ×; {}",
+            name(one),
+            name(other),
+            plan.reps,
+            plan.together.first
+        );
+    }
+    if !text.is_empty() {
+        let is_pair = |one: &PlannedRun, next: &PlannedRun| one.beside.as_ref() == Some(&next.run);
+        let turns = plan.runs.chunk_by(is_pair).map(|turn| {
+            let names: Vec<&str> = turn.iter().map(|run| name(&run.binding)).collect();
+            names.join(" + ")
+        });
+        let turns: Vec<String> = turns.collect();
+        let _ = writeln!(text, "# order: {}\n", turns.join(" · "));
+    }
+    text
+}
+
 /// Every command that would run, as exact shell.
 pub(super) fn dry_run(prepared: &Prepared) -> String {
     let mut text = String::new();
@@ -206,6 +237,7 @@ pub(super) fn dry_run(prepared: &Prepared) -> String {
     for bound in &prepared.bounds {
         text.push_str(&looks(bound));
     }
+    text.push_str(&at_once(&prepared.plan));
     text.push_str(&findings(prepared));
     text
 }

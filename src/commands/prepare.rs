@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use crate::cli::RunArgs;
-use crate::engine::{Check, Confirmation, ExamineError, Hosts, Missing, examine, plan_of};
-use crate::event::{Order, Plan};
-use crate::method::{Bound, Catalogue, HostInfo, Request, Set, bind};
+use crate::cli::{Pair, RunArgs};
+use crate::engine::{
+    Check, Confirmation, ExamineError, Hosts, Missing, examine, examine_pairs, plan_of,
+};
+use crate::event::{First, Order, Plan, Together};
+use crate::method::{Bound, Catalogue, HostInfo, Request, Set, bind, pairs};
 
 use super::{CommandError, Context, connect, output};
 
@@ -19,6 +21,8 @@ pub(super) struct Asked {
     pub confirmed: Vec<Confirmation>,
     pub reps: u32,
     pub order: Order,
+    /// What the one of two at once does that is done first.
+    pub first: First,
 }
 
 /// A plan, and what was found about it.
@@ -47,8 +51,11 @@ pub(super) fn read(args: &RunArgs) -> Result<Asked, CommandError> {
     };
     let mut request = Request {
         sandbox: args.sandbox.clone(),
-        ..Request::each(hosts, &args.method)
+        ..Request::each(hosts, &methods(args)?)
     };
+    for pair in &args.together {
+        request.at_once(&pair.0);
+    }
     for role in &args.role {
         let (name, host) = role
             .split_once('=')
@@ -87,7 +94,37 @@ pub(super) fn read(args: &RunArgs) -> Result<Asked, CommandError> {
         confirmed,
         reps: args.reps,
         order: args.order.into(),
+        first: first(args)?,
     })
+}
+
+/// The methods that are named, also as one of a pair: each by itself is what the pair is compared with.
+fn methods(args: &RunArgs) -> Result<Vec<String>, CommandError> {
+    let mut all = args.method.clone();
+    for Pair([one, other]) in &args.together {
+        if one == other {
+            return Err(CommandError::Arguments(format!(
+                "--together: expected two different methods, not {one} twice"
+            )));
+        }
+        for method in [one, other] {
+            if !all.contains(method) {
+                all.push(method.clone());
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn first(args: &RunArgs) -> Result<First, CommandError> {
+    match (args.restart, args.together.is_empty()) {
+        (false, _) => Ok(First::Waits),
+        (true, false) => Ok(First::Restarts),
+        (true, true) => Err(CommandError::Arguments(
+            "--restart is about two methods at once: say which, --together METHOD,METHOD"
+                .to_owned(),
+        )),
+    }
 }
 
 /// Reads `[METHOD.]KEY=VALUE`.
@@ -215,7 +252,12 @@ pub(super) async fn on(
         bounds.push(bound);
         checks.push(check);
     }
-    let plan = plan_of(&bounds, asked.reps, asked.order)?;
+    let together = Together {
+        pairs: pairs(&request, &bounds),
+        first: asked.first,
+    };
+    examine_pairs(&together.pairs, &bounds, &mut checks)?;
+    let plan = plan_of(&bounds, together, asked.reps, asked.order)?;
     Ok(Prepared {
         left_out: left_out(catalogue, &asked.request, &missing)?,
         hosts,

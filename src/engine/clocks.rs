@@ -88,7 +88,7 @@ impl Moments {
             run: run.clone(),
             step: None,
             name: clock.name.clone(),
-            series: clock.series.clone().unwrap_or_else(|| series.to_owned()),
+            series: series.to_owned(),
             value,
             unit: "s".to_owned(),
             clock: Some(kind),

@@ -97,7 +97,7 @@ impl Sitting {
                 match secrets::ask_for(self.asker.as_ref(), &self.bounds, &shared.control).await {
                     Ok(given) => {
                         shared.given = given;
-                        let course = Course::new(shared, self.bounds, self.plan.runs, outcome);
+                        let course = Course::new(shared, self.bounds, self.plan, outcome);
                         course.take().await
                     }
                     Err(why) => {

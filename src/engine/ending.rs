@@ -3,6 +3,7 @@
 use crate::event::{EndState, Phase};
 
 use super::leaving::{self, Open};
+use super::pair::Paired;
 use super::run::Run;
 
 /// How a run ended.
@@ -12,6 +13,13 @@ pub(super) struct Ended {
     /// The subject was proved to be what it was.
     pub proved: bool,
     pub exit: i32,
+}
+
+impl Ended {
+    /// Whether it was neither done nor told to end.
+    pub fn is_bad(&self) -> bool {
+        !(self.end.is_good() || self.end == EndState::Stopped)
+    }
 }
 
 /// Why a run goes no further.
@@ -29,7 +37,7 @@ impl Run<'_> {
                 end: halt.end,
                 cause: halt.cause,
                 proved: false,
-                exit: halt.exit,
+                exit: self.exit_of(halt.end, halt.exit),
             },
             None if self.warned => Ended {
                 end: EndState::Warnings,
@@ -46,6 +54,20 @@ impl Run<'_> {
         }
     }
 
+    // One that was told to end because what it was beside is over has done what it was for, but for
+    // what it could not take away.
+    fn exit_of(&self, end: EndState, exit: i32) -> i32 {
+        if end != EndState::Stopped || !self.ends_with_another() {
+            return exit;
+        }
+        i32::from(self.open.iter().any(|open| !open.undone))
+    }
+
+    fn ends_with_another(&self) -> bool {
+        let again = self.paired.as_ref().is_some_and(Paired::is_again);
+        again && !self.shared.control.is_stopped()
+    }
+
     /// By the operator, or because a pool was too full.
     pub fn stopped(&self, phase: Phase) -> Halt {
         let full = self
@@ -57,9 +79,12 @@ impl Run<'_> {
         } else {
             (EndState::Stopped, 130)
         };
+        let alone = self
+            .ends_with_another()
+            .then(|| "what it was started beside is over".to_owned());
         Halt {
             end,
-            cause: full,
+            cause: full.or(alone),
             phase,
             exit,
         }

@@ -16,11 +16,10 @@ impl Run<'_> {
     /// Tells the samples of a step that ended well.
     pub fn samples(&mut self, step: &ExpandedStep, id: &StepId, acted: &Acted) {
         let series = match &step.step.series {
-            Some(text) => self
-                .bound
-                .templates
-                .text(text, &self.context(step))
-                .unwrap_or_else(|_| text.clone()),
+            Some(text) => {
+                let series = self.bound.templates.text(text, &self.context(step));
+                self.in_series(series.unwrap_or_else(|_| text.clone()))
+            }
             None => self.series.clone(),
         };
         let end = &acted.end;
@@ -103,13 +102,22 @@ impl Run<'_> {
         all
     }
 
+    /// The run's own series, or another one that is named.
+    pub fn series_of(&self, named: Option<&String>) -> String {
+        named.map_or_else(
+            || self.series.clone(),
+            |series| self.in_series(series.clone()),
+        )
+    }
+
     /// Tells clocks between steps, and figures computed from figures.
     pub fn between(&mut self) {
         let labels = Labels::new();
         for clock in &self.bound.method.clocks {
-            if let Some(sample) =
-                self.moments
-                    .sample(clock, &self.planned.run, &self.series, &labels)
+            let series = self.series_of(clock.series.as_ref());
+            if let Some(sample) = self
+                .moments
+                .sample(clock, &self.planned.run, &series, &labels)
             {
                 self.shared.teller.tell(What::Sample(sample));
             }
@@ -134,7 +142,7 @@ impl Run<'_> {
                     run: self.planned.run.clone(),
                     step: None,
                     name: figure.name.clone(),
-                    series: figure.series.clone().unwrap_or_else(|| self.series.clone()),
+                    series: self.series_of(figure.series.as_ref()),
                     value,
                     unit: figure.unit.clone(),
                     clock: None,

@@ -6,6 +6,7 @@
 
 mod action;
 mod ahead;
+mod at_once;
 mod away;
 mod background;
 mod between;
@@ -33,6 +34,7 @@ mod named;
 mod opening;
 mod outcome;
 mod output;
+mod pair;
 mod payload;
 mod piping;
 mod pools;
@@ -53,6 +55,7 @@ mod teller;
 mod waiting;
 
 pub use ahead::checks;
+pub use at_once::examine_pairs;
 pub use away::GONE_AFTER;
 pub use conduct::{Connected, Hosts, Missing, Sitting, session_id};
 pub use control::Control;

@@ -53,6 +53,15 @@ impl Outcome {
         }
     }
 
+    /// A run has ended that was started again beside another one: it is none of those that were planned.
+    pub fn ran_again(&mut self, name: &str, ended: &Ended) {
+        if ended.is_bad() {
+            self.ran(name, ended);
+        } else if ended.end.is_good() || ended.exit != 130 {
+            self.left |= ended.exit != 0;
+        }
+    }
+
     /// Something that kept runs from being done.
     pub fn trouble(&mut self, exit: i32, text: String) {
         self.exit = self.exit.max(exit);

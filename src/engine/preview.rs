@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use minijinja::Value;
 
-use crate::event::{Clock, Destroys, Order, Placement, Plan, PlannedStep, Shows};
+use crate::event::{Clock, Destroys, Order, Placement, Plan, PlannedStep, Shows, Together};
 use crate::method::{
     Action, Bound, ExpandedStep, HashOf, HostInfo, MethodError, Payload, RunNames, Step,
     SubjectKind, WaitFor, order_runs, unknown_value,
@@ -288,7 +288,12 @@ pub fn preview(bound: &Bound) -> Result<Vec<PlannedStep>, MethodError> {
 ///
 /// # Errors
 /// Where a template cannot be filled in.
-pub fn plan_of(bounds: &[Bound], reps: u32, order: Order) -> Result<Plan, MethodError> {
+pub fn plan_of(
+    bounds: &[Bound],
+    together: Together,
+    reps: u32,
+    order: Order,
+) -> Result<Plan, MethodError> {
     let mut bindings = Vec::new();
     for bound in bounds {
         let mut binding = bound.binding.clone();
@@ -304,7 +309,8 @@ pub fn plan_of(bounds: &[Bound], reps: u32, order: Order) -> Result<Plan, Method
         bindings,
         reps,
         order,
-        runs: order_runs(&ids, reps, order),
+        runs: order_runs(&ids, &together.pairs, reps, order),
+        together,
     })
 }
 

@@ -99,11 +99,7 @@ impl Run<'_> {
             run: self.planned.run.clone(),
             step: id.clone(),
             name: step.step.name.clone(),
-            series: step
-                .step
-                .series
-                .clone()
-                .unwrap_or_else(|| self.series.clone()),
+            series: self.series_of(step.step.series.as_ref()),
             logical,
             stored,
             held,

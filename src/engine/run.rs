@@ -20,6 +20,7 @@ use super::ending::{Ended, Halt};
 use super::guard::Weighed;
 use super::hashing::Kept;
 use super::leaving::{self, Open};
+use super::pair::Paired;
 use super::pools::Pools;
 use super::preview::{Filling, doing};
 use super::shared::Shared;
@@ -34,6 +35,8 @@ pub(super) struct Run<'a> {
     pub pools: Pools,
     pub bound: &'a Bound,
     pub planned: &'a PlannedRun,
+    /// Its part in two at once.
+    pub paired: Option<Paired>,
     pub names: RunNames,
     pub values: BTreeMap<String, Value>,
     pub secrets: BTreeMap<String, Value>,
@@ -53,15 +56,22 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub fn new(shared: &'a Shared, bound: &'a Bound, planned: &'a PlannedRun) -> Self {
+    pub fn new(
+        shared: &'a Shared,
+        bound: &'a Bound,
+        planned: &'a PlannedRun,
+        paired: Option<Paired>,
+        control: Control,
+    ) -> Self {
         let session = shared.session.as_str();
         let names = RunNames::new(session, planned.run.as_str(), planned.rep, &bound.sandbox);
         Self {
             shared,
-            control: shared.control.part(),
+            control,
             pools: Pools::default(),
             bound,
             planned,
+            paired,
             names,
             values: BTreeMap::new(),
             secrets: BTreeMap::new(),
@@ -82,13 +92,13 @@ impl<'a> Run<'a> {
 
     /// Takes all steps, then undoes what may be undone.
     pub async fn conduct(mut self, order: u32) -> Ended {
-        self.series = self.series_now(&self.bound.method.series);
+        self.series = self.in_series(self.series_now(&self.bound.method.series));
         self.tell(RunState::Started {
             binding: self.planned.binding.clone(),
             rep: self.planned.rep,
             order,
             series: self.series.clone(),
-            labels: self.bound.binding.labels.clone(),
+            labels: self.labels(),
         });
         self.watch_pools();
         let mut halt = None;
@@ -97,6 +107,9 @@ impl<'a> Run<'a> {
                 halt = Some(why);
                 break;
             }
+        }
+        if let Some(paired) = &mut self.paired {
+            paired.leave();
         }
         self.end_background().await;
         match &mut halt {
@@ -115,6 +128,7 @@ impl<'a> Run<'a> {
 
     async fn take(&mut self, step: &ExpandedStep) -> Result<(), Halt> {
         let phase = step.step.phase;
+        self.meet(phase).await;
         if self.control.is_stopped() {
             return Err(self.stopped(phase));
         }

@@ -34,7 +34,8 @@ pub use leave::{Intended, Leave, LeaveKind, LeaveState};
 pub use operator::{Act, ActKind, Ask, Lock, LockState};
 pub use output::{Captured, Gap, LogChunk, Mark, Progress, ProgressKind, Stream};
 pub use plan::{
-    Binding, Destroys, Order, Place, Placement, Plan, PlannedRun, PlannedStep, Subject,
+    Binding, Destroys, First, Order, Place, Placement, Plan, PlannedRun, PlannedStep, Subject,
+    Together,
 };
 pub use sink::{Sink, SinkError};
 pub use steps::{

@@ -18,6 +18,46 @@ pub struct Plan {
     pub order: Order,
     /// All runs, in their order.
     pub runs: Vec<PlannedRun>,
+    /// What also runs at once.
+    #[serde(default, skip_serializing_if = "Together::is_empty")]
+    pub together: Together,
+}
+
+/// Bindings of which each two also run at once.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Together {
+    /// Every two.
+    pub pairs: Vec<[BindingId; 2]>,
+    /// What the one does that has done first.
+    pub first: First,
+}
+
+impl Together {
+    /// Whether nothing runs at once.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+}
+
+/// What the one of two runs does that has done first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum First {
+    /// It waits, in each phase that is measured, until the other has done, too.
+    #[default]
+    Waits,
+    /// It goes on, and is started again as long as the other goes on.
+    Restarts,
+}
+
+impl fmt::Display for First {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Waits => "the one that is done first waits",
+            Self::Restarts => "the one that is done first is started again",
+        })
+    }
 }
 
 /// How bindings take turns.
@@ -142,6 +182,9 @@ pub struct PlannedRun {
     pub binding: BindingId,
     /// Repetition, from 1.
     pub rep: u32,
+    /// The run that goes on at the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<RunId>,
 }
 
 /// Where original and copy stand.

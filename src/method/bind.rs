@@ -74,6 +74,22 @@ pub fn bind(
     Ok(all)
 }
 
+/// Which of these run at once, as the request has it; a pair of which one is left out does not.
+#[must_use]
+pub fn pairs(request: &Request, bounds: &[Bound]) -> Vec<[BindingId; 2]> {
+    let id = |pick: &Pick| {
+        let is_it = |bound: &&Bound| {
+            let host = bound.method.roles.first();
+            let host = host.and_then(|role| request.host_of(0, role, pick));
+            let first = bound.method.roles.first();
+            bound.method.name == pick.method && first.map(|role| bound.host(role)) == host
+        };
+        Some(bounds.iter().find(is_it)?.binding.id.clone())
+    };
+    let both = |[one, other]: &[Pick; 2]| Some([id(one)?, id(other)?]);
+    request.together.iter().filter_map(both).collect()
+}
+
 // A setting that no method of the request has is a slip of the pen.
 fn check_sets(catalogue: &Catalogue, request: &Request) -> Result<(), MethodError> {
     for set in &request.sets {

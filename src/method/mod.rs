@@ -23,7 +23,7 @@ mod typed;
 
 pub use action::{Action, Hash, HashOf, Payload, SpaceRead, Wait, WaitFor};
 pub use ahead::CheckDef;
-pub use bind::{Bound, ExpandedStep, RunNames, bind};
+pub use bind::{Bound, ExpandedStep, RunNames, bind, pairs};
 pub use catalogue::{Catalogue, Origin};
 pub use model::{
     Background, ClockDef, Each, FigureDef, Leaves, Method, Need, Own, PlacementDef, Secret, Step,

@@ -136,6 +136,8 @@ impl fmt::Display for SubjectSpec {
 pub struct Request {
     /// Which method runs where.
     pub picks: Vec<Pick>,
+    /// Picks of which each two also run at once.
+    pub together: Vec<[Pick; 2]>,
     /// Role → host, for roles other than the first, where a pick says nothing else.
     pub roles: BTreeMap<String, String>,
     /// Subjects.
@@ -195,6 +197,24 @@ impl Request {
         Self {
             picks: hosts.iter().flat_map(on).collect(),
             ..Self::default()
+        }
+    }
+
+    /// On each of its hosts these two methods also run at once.
+    pub fn at_once(&mut self, pair: &[String; 2]) {
+        let [one, other] = pair;
+        let of = |pick: &&Pick| pick.method == *one;
+        let ones: Vec<Pick> = self.picks.iter().filter(of).cloned().collect();
+        for pick in ones {
+            let beside = Pick {
+                method: other.clone(),
+                ..pick.clone()
+            };
+            if self.picks.contains(&beside)
+                && !self.together.contains(&[pick.clone(), beside.clone()])
+            {
+                self.together.push([pick, beside]);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::event::Origin;
-use crate::session::{MOST_ROWS, Row, Session, Tally, Verdict, compare_machines};
+use crate::session::{AtOnce, MOST_ROWS, Row, Session, Tally, Verdict, compare_machines};
 
 use super::harmless::clean_row;
 
@@ -14,6 +14,8 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// Of every two rows of a machine, for each time that both have.
     pub verdicts: Vec<Verdict>,
+    /// Methods that ran at once.
+    pub at_once: Vec<AtOnce>,
     /// Whether they come from several recordings.
     pub(super) many_sessions: bool,
     /// Whether all figures are those of publications.
@@ -55,12 +57,16 @@ impl Comparison {
                 .iter()
                 .any(|row| Some(&row.host) != first.map(|row| &row.host)),
             machines: machines(&rows),
-            rows,
             many_sessions: sessions.len() > 1,
             is_published: !sessions.is_empty() && sessions.iter().all(|one| is_published(one)),
             is_over: sessions.iter().all(|session| session.end.is_some()),
             over: sessions.iter().map(|session| session.ended_runs()).sum(),
-            planned: sessions.iter().map(|session| session.runs.len()).sum(),
+            planned: sessions.iter().map(|session| session.planned_runs()).sum(),
+            at_once: sessions
+                .iter()
+                .flat_map(|session| session.pairs(&rows))
+                .collect(),
+            rows,
         }
     }
 

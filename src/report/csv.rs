@@ -1,6 +1,6 @@
 //! A report as CSV: a line a sample.
 
-use crate::event::{Binding, Clock, Labels};
+use crate::event::{Binding, Clock, Labels, Phase};
 use crate::session::{RunStage, RunView, Session, space_figures};
 
 use super::figures::plain;
@@ -96,6 +96,19 @@ fn of_run(lines: &mut Vec<[String; 12]>, session: &Session, run: &RunView, prefi
             resolution: sample.resolution,
             labels: sample.labels.clone(),
         });
+    }
+    for phase in [Phase::Protect, Phase::Restore] {
+        if let Some((seconds, _)) = session.at_once(run, phase) {
+            add(&Sample {
+                series: "",
+                name: &format!("at once, {phase}"),
+                value: seconds,
+                unit: "s",
+                clock: Some(Clock::Here),
+                resolution: 0.0,
+                labels: Labels::new(),
+            });
+        }
     }
     for space in session.spaces_of_run(&run.run) {
         for (name, bytes) in space_figures(space) {

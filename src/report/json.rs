@@ -19,6 +19,17 @@ pub(super) fn render(sheet: &Sheet) -> String {
     put("rows", Value::Array(rows.collect()));
     let verdicts = sheet.verdicts.iter().map(|one| verdict(sheet, one));
     put("verdicts", Value::Array(verdicts.collect()));
+    if !sheet.compared.at_once.is_empty() {
+        let key = |at: usize| {
+            sheet
+                .compared
+                .rows
+                .get(at)
+                .map(|row| key(sheet, row))
+                .into()
+        };
+        put("at_once", super::at_once::json(&sheet.compared, key));
+    }
     let warnings: Vec<&String> = sheet.heads.iter().flat_map(|head| &head.warnings).collect();
     if !warnings.is_empty() {
         put("warnings", json!(warnings));

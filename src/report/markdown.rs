@@ -38,6 +38,13 @@ pub(super) fn render(sheet: &Sheet) -> String {
         "Compared",
         said.chain(words::not_comparable(&sheet.compared)),
     );
+    let at_once = super::at_once(&sheet.compared);
+    let at_once = at_once.into_iter().flat_map(|pair| {
+        let title = pair.title;
+        let sentence = move |sentence| format!("{title}: {sentence}");
+        pair.sentences.into_iter().map(sentence)
+    });
+    list(&mut out, "At once", at_once);
     list(&mut out, "Still out", all(sheet, |head| &head.left));
     list(&mut out, "Notes", all(sheet, |head| &head.notes));
     let hosts = sheet
@@ -72,6 +79,7 @@ fn top(out: &mut String, head: &Head) {
     if head.reps > 0 {
         parts.push(format!("{} × each, {}", head.reps, head.order));
     }
+    parts.extend(head.first.map(|first| format!("at once: {first}")));
     if head.origin == Origin::Published {
         parts.push(words::PUBLISHED.to_owned());
     }

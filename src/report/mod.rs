@@ -3,6 +3,7 @@
 //!
 //! `docs/report.md` describes the formats for programs.
 
+mod at_once;
 mod comparison;
 mod csv;
 mod environment;
@@ -26,6 +27,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::session::Session;
+pub use at_once::at_once;
 pub use comparison::Comparison;
 pub use figures::Scale;
 pub use headline::{headline, main_times};

@@ -2,7 +2,7 @@
 
 use chrono::SecondsFormat;
 
-use crate::event::{Level, Origin, count};
+use crate::event::{First, Level, Origin, count};
 use crate::session::{LeftState, Session, Verdict, clean, compare};
 
 use super::comparison::Comparison;
@@ -31,6 +31,8 @@ pub(super) struct Head {
     pub stamp: String,
     pub order: String,
     pub reps: u32,
+    /// What the one of two at once does that is done first, where two run at once.
+    pub first: Option<First>,
     /// What is wrong with the recording.
     pub warnings: Vec<String>,
     /// Warnings and errors that belong to no row.
@@ -75,6 +77,10 @@ fn head(session: &Session) -> Head {
         }),
         order: header.map_or(String::new(), |header| header.plan.order.to_string()),
         reps: header.map_or(0, |header| header.plan.reps),
+        first: header
+            .map(|header| &header.plan.together)
+            .filter(|together| !together.is_empty())
+            .map(|together| together.first),
         warnings: session
             .warnings()
             .iter()

@@ -29,6 +29,7 @@ pub(super) fn render(sheet: &Sheet, width: usize) -> String {
         block(&mut out, sheet, row, &columns, width);
     }
     verdicts(&mut out, sheet, width);
+    at_once(&mut out, sheet, width);
     for head in &sheet.heads {
         bottom(&mut out, head, width);
     }
@@ -45,6 +46,7 @@ fn top(out: &mut String, head: &Head, width: usize) {
     if head.reps > 0 {
         parts.push(format!("{} × each, {}", head.reps, head.order));
     }
+    parts.extend(head.first.map(|first| format!("at once: {first}")));
     if head.origin == Origin::Published {
         parts.push(together(words::PUBLISHED));
     }
@@ -258,6 +260,19 @@ fn verdicts(out: &mut String, sheet: &Sheet, width: usize) {
     let more = against.len().saturating_sub(MOST_PAIRS);
     if more > 0 {
         let _ = writeln!(out, "  and {more} more pairs that are not comparable");
+    }
+}
+
+fn at_once(out: &mut String, sheet: &Sheet, width: usize) {
+    let told = super::at_once(&sheet.compared);
+    if !told.is_empty() {
+        out.push_str("\nAt once\n");
+    }
+    for pair in told {
+        out.push_str(&hang("  ", &pair.title, width));
+        for sentence in pair.sentences {
+            out.push_str(&hang("    - ", &sentence, width));
+        }
     }
 }
 

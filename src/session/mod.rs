@@ -2,6 +2,7 @@
 //!
 //! [`Session::apply`] is the only way in. Dashboard, reports and replays are views of this.
 
+mod at_once;
 mod course;
 mod ending;
 mod ledger;
@@ -38,6 +39,7 @@ use crate::event::{
     Space, StepId, StepState, What,
 };
 
+pub use at_once::{AtOnce, Slowed, Starved};
 pub use course::Course;
 pub use ending::{Ending, Told as ToldOfRuns};
 pub use ledger::{Ledger, Left, LeftState};
@@ -48,7 +50,7 @@ pub use projection::{Part, Pipeline, PipelineError, Printed, Projection, Wanted,
 pub use remarks::short;
 pub use runs::HostRuns;
 pub use series::{Counts, Series, bytes_can_be, can_be, median, range_holds_median, sample_can_be};
-pub use speed::{Span, Speed, TOGETHER, as_told, beside};
+pub use speed::{RESTARTED, Span, Speed, TOGETHER, as_told, beside};
 pub use stamp::Stamp;
 pub use tally::{Outcome, Row, Tally, TimeColumn, space_figures};
 pub use text::{clean, is_unsafe, labelled};
@@ -310,7 +312,8 @@ impl Session {
                 view.ended = Some(t);
             }
         }
-        if matches!(view.state, RunStage::Ended(end, _) if end.is_good()) {
+        // What is a load is none of those that were planned.
+        if matches!(view.state, RunStage::Ended(end, _) if end.is_good()) && !view.is_load() {
             let binding = view.binding.clone();
             let mut runs = self.good.get(&binding).cloned().unwrap_or_default();
             runs.insert_mut(at);

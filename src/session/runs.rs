@@ -18,6 +18,8 @@ pub(super) struct Runs {
     /// The one that began last.
     latest: Option<usize>,
     ended: usize,
+    /// Those that were started again.
+    loads: usize,
     /// Those of each binding, by repetition.
     of: HashMap<BindingId, Vec<usize>>,
     hosts: Vec<HostRuns>,
@@ -55,7 +57,7 @@ impl HostRuns {
         match run.state {
             RunStage::Queued => self.next = self.next.or(Some(at)),
             RunStage::Running => self.going.push(at),
-            RunStage::Ended(end, _) => self.is_broken |= !end.is_good(),
+            RunStage::Ended(end, _) => self.is_broken |= !end.is_good() && !run.is_load(),
         }
         if let Some(started) = run.started {
             self.began = Some(self.began.map_or(started, |began| began.min(started)));
@@ -88,10 +90,11 @@ impl Runs {
         }
         let started = |at: usize| session.runs.get(at).and_then(|run| run.started);
         for (at, run) in session.runs.iter().enumerate() {
+            all.loads += usize::from(run.is_load());
             match run.state {
                 RunStage::Queued => {}
                 RunStage::Running => all.going.push(at),
-                RunStage::Ended(..) => all.ended += 1,
+                RunStage::Ended(..) => all.ended += usize::from(!run.is_load()),
             }
             if run.started.is_some() && all.latest.and_then(started) <= run.started {
                 all.latest = Some(at);
@@ -149,6 +152,12 @@ impl Session {
     pub fn bad_runs(&self) -> usize {
         let good: usize = self.good.values().map(RedBlackTreeSetSync::size).sum();
         self.ended_runs().saturating_sub(good)
+    }
+
+    /// How many runs there are to be: those that were started again are none of them.
+    #[must_use]
+    pub fn planned_runs(&self) -> usize {
+        self.runs.len() - self.all_runs().loads
     }
 
     /// How many runs are over.

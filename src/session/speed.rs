@@ -7,6 +7,9 @@ use super::{Row, Series, TimeColumn};
 /// The label of a run that went on at the same time as a run of another method: which one.
 pub const TOGETHER: &str = "together";
 
+/// The label of a run that was started again beside one that still went on: it is a load, and nothing of it is measured.
+pub const RESTARTED: &str = "restarted";
+
 /// The series of such a run: values of runs that had the machine for themselves are others.
 #[must_use]
 pub fn beside(series: &str, other: &str) -> String {

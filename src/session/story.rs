@@ -120,6 +120,7 @@ impl Story {
             run: run.clone(),
             binding: binding.clone(),
             rep,
+            beside: None,
         });
         self.tell(What::Run(RunChange {
             run: run.clone(),

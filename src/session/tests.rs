@@ -291,6 +291,7 @@ fn a_run_that_was_refused_is_over_though_it_never_began() {
         run: run.clone(),
         binding: a,
         rep: 1,
+        beside: None,
     });
     let session = story.session();
     let row = &Tally::of(&session).rows[0];

@@ -14,7 +14,7 @@ use comparable::{incomparable, labels_apart};
 /// ranges apart the exact two-sided p is 0.029; with 3 against 3 it is 0.10.
 const ENOUGH: usize = 4;
 /// Runs that each side needs before it may be said that ranges do not overlap.
-const SOME: usize = 3;
+pub(super) const SOME: usize = 3;
 /// More rows than this are not compared two by two: nobody would read it.
 pub const MOST_ROWS: usize = 200;
 
@@ -239,7 +239,7 @@ fn ranges(x: &Series, y: &Series) -> Option<(Says, Option<f64>, Option<f64>)> {
 }
 
 // Whole numbers from 10 on, one decimal below.
-fn outwards(ratio: f64, round: impl Fn(f64) -> f64) -> f64 {
+pub(super) fn outwards(ratio: f64, round: impl Fn(f64) -> f64) -> f64 {
     if ratio >= 10.0 {
         round(ratio)
     } else {

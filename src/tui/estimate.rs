@@ -167,6 +167,7 @@ mod tests {
                 run: format!("to come {at}").as_str().into(),
                 binding: binding.clone(),
                 rep: 2,
+                beside: None,
             });
         }
         for (host, machine) in ["h1", "h2"].into_iter().zip(names) {

@@ -77,7 +77,7 @@ pub fn forecast(picking: &Picking) -> Option<Forecast> {
 fn length(picking: &Picking, chosen: &[&MethodOffer], seconds: fn(&Earlier) -> f64) -> f64 {
     let ids: Vec<BindingId> = (0..chosen.len()).map(|at| at.to_string().into()).collect();
     let mut busy: BTreeMap<&str, f64> = BTreeMap::new();
-    for run in order_runs(&ids, picking.reps.0, picking.order) {
+    for run in order_runs(&ids, &[], picking.reps.0, picking.order) {
         let at = ids.iter().position(|id| *id == run.binding);
         let Some(method) = at.and_then(|at| chosen.get(at)) else {
             continue;

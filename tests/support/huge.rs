@@ -77,6 +77,7 @@ impl Tale {
                 order: Order::Interleaved,
                 bindings: (0..methods).map(binding).collect(),
                 runs: Vec::new(),
+                ..Plan::default()
             },
             facts: BTreeMap::new(),
             masked: Vec::new(),

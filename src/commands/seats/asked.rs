@@ -1,6 +1,7 @@
 //! From what was picked to what would have been typed.
 
 use crate::engine::Confirmation;
+use crate::event::First;
 use crate::method::{Pick, Request, SubjectSpec};
 use crate::tui::Choice;
 
@@ -60,6 +61,7 @@ impl Seats {
             confirmed,
             reps: choice.reps,
             order: choice.order,
+            first: First::default(),
         })
     }
 }

@@ -41,7 +41,8 @@ pub(super) fn of(session: &Session) -> Vec<Group<'_>> {
         }
     }
     for run in &session.runs {
-        if run.state == RunStage::Queued {
+        // What is a load is not measured.
+        if run.state == RunStage::Queued || run.is_load() {
             continue;
         }
         let id = run.binding.as_str();

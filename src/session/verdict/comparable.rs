@@ -1,7 +1,7 @@
 //! Which rows may be compared: the same host, devices, subject bytes, cache state and load.
 
 use crate::event::Place;
-use crate::session::{Row, Series, labelled};
+use crate::session::{Row, Series, TOGETHER, labelled};
 
 /// Two readings of the same subject's size that differ by less than this share are the same:
 /// files are written to while methods take turns.
@@ -116,6 +116,7 @@ pub(super) fn labels_apart(one: &Row, x: &Series, other: &Row, y: &Series) -> Ve
         }
         // A value may have commas in it.
         all.extend(match (x.get(key), y.get(key)) {
+            (x, y) if key == TOGETHER && x != y => Some(loads_apart(x, y)),
             (Some(x), Some(y)) if x != y => Some(format!("different {key} ({x} · {y})")),
             (Some(x), None) => Some(alone(key, x, one)),
             (None, Some(y)) => Some(alone(key, y, other)),
@@ -123,6 +124,13 @@ pub(super) fn labels_apart(one: &Row, x: &Series, other: &Row, y: &Series) -> Ve
         });
     }
     all
+}
+
+// What runs beside another method has not the machine that what runs alone has.
+fn loads_apart(x: Option<&String>, y: Option<&String>) -> String {
+    let told =
+        |with: Option<&String>| with.map_or("alone".to_owned(), |with| format!("beside {with}"));
+    format!("one ran {}, the other {}", told(x), told(y))
 }
 
 // What the other one has instead is not known, or is no such thing.

@@ -136,6 +136,7 @@ impl Tale {
                 run: format!("r{}", at + 1).as_str().into(),
                 binding: binding.as_str().into(),
                 rep: rep as u32,
+                beside: None,
             }
         };
         let runs = (0..bindings.len() * 3).map(planned).collect();
@@ -157,6 +158,7 @@ impl Tale {
                 reps: 3,
                 order: Order::Interleaved,
                 runs,
+                ..Plan::default()
             },
             facts: hosts
                 .iter()

@@ -277,7 +277,7 @@ fn badge(frozen: &Frozen, goes_on: &str, width: u16) -> String {
 pub(super) fn place(session: &Session) -> String {
     // Until they are told one by one the plan tells how many there are.
     let planned = session.header.as_ref().map(|header| header.plan.runs.len());
-    let all = session.runs.len().max(planned.unwrap_or_default());
+    let all = session.planned_runs().max(planned.unwrap_or_default());
     let Some(current) = session.current_run() else {
         return format!("{} to come", format::count(all, "run"));
     };

@@ -173,7 +173,8 @@ fn states(
     looked_at: Option<&RunView>,
     room: usize,
 ) {
-    let runs: Vec<&RunView> = ui.session.runs_of(&binding.id).collect();
+    let runs = ui.session.runs_of(&binding.id);
+    let runs: Vec<&RunView> = runs.filter(|run| !run.is_load()).collect();
     let gap = usize::from(runs.len() * 2 <= room);
     if runs.len() > room {
         let count =
