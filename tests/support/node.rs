@@ -52,8 +52,12 @@ impl Node {
     }
 
     fn arguments<'a>(record: &'a str, arguments: &[&'a str]) -> Vec<&'a str> {
-        let fixed = ["run", "--host", "pve1", "--reps", "1", "--record", record];
-        [&fixed, arguments].concat()
+        let mut all = vec!["run", "--host", "pve1", "--record", record];
+        if !arguments.contains(&"--reps") {
+            all.extend(["--reps", "1"]);
+        }
+        all.extend(arguments);
+        all
     }
 
     /// A session on the node, its report as JSON.

@@ -1,0 +1,235 @@
+//! Every method for guests of Proxmox VE three times, in turns: clocks, bytes and proofs are right, and
+//! nothing is left.
+#![cfg(test)]
+
+#[path = "support/events.rs"]
+mod events;
+#[path = "support/going.rs"]
+mod going;
+#[path = "support/lease.rs"]
+mod lease;
+#[path = "support/missing.rs"]
+mod missing;
+#[path = "support/node.rs"]
+mod node;
+#[path = "support/world.rs"]
+mod world;
+
+use std::collections::BTreeSet;
+
+use events::{Recording, text};
+use node::{Node, time};
+use serde_json::Value;
+
+const MIB: f64 = 1_048_576.0;
+/// Bytes of payload, and of a guest's disk.
+const SIZE: f64 = 8.0 * MIB;
+const DISK: f64 = 512.0 * MIB;
+
+/// Each method's settings.
+const METHODS: [(&str, &[&str]); 4] = [
+    ("pve-snapshot", &["template=9000", "disks=btr"]),
+    (
+        "pve-vzdump",
+        &["template=9000", "place=same", "storage=bkp"],
+    ),
+    ("pve-pbs", &["template=9000", "storage=pbs1"]),
+    (
+        "pve-ct",
+        &[
+            "template=local:vztmpl/small_1.0_amd64.tar.gz",
+            "rootfs=1",
+            "disks=btr",
+            "storage=bkp",
+        ],
+    ),
+];
+
+fn arguments() -> Vec<String> {
+    let mut all = vec!["--reps".to_owned(), "3".to_owned()];
+    for (method, sets) in METHODS {
+        all.extend(["--method".to_owned(), method.to_owned()]);
+        for set in sets.iter().chain(&["size=8MiB"]) {
+            all.extend(["--set".to_owned(), format!("{method}.{set}")]);
+        }
+    }
+    all
+}
+
+fn three(of: &Value) -> Vec<f64> {
+    let values = of["values"].as_array().unwrap();
+    assert_eq!(values.len(), 3, "{of}");
+    values.iter().map(|value| value.as_f64().unwrap()).collect()
+}
+
+fn bytes(row: &Value, name: &str) -> Vec<f64> {
+    let mut all = row["space"].as_array().unwrap().iter();
+    let found = all.find(|one| one["name"] == name);
+    three(found.unwrap_or_else(|| panic!("no {name} in {row}")))
+}
+
+fn assert_between(what: &str, values: &[f64], low: f64, high: f64) {
+    let fits = values.iter().all(|value| (low..=high).contains(value));
+    assert!(fits, "{what}: {values:?}, not from {low} to {high}");
+}
+
+/// The node's clock has whole seconds; the host's finer one is the same, and stands beside it.
+fn assert_tasks(row: &Value, names: &[&str]) {
+    for name in names {
+        let coarse = time(row, name, "task");
+        assert_eq!(coarse["resolution"], 1, "{name}");
+        for (coarse, fine) in three(coarse).iter().zip(three(time(row, name, "host"))) {
+            assert!((coarse - fine).abs() <= 2.0, "{name}: {coarse} {fine}");
+        }
+    }
+}
+
+/// 100 % is not the end, and the end is not the first answer.
+fn assert_ways_to_usable(row: &Value) {
+    let whole = three(time(row, "restore", "host"));
+    let (read, tail) = ("to 100 %", "tail after 100 %");
+    let (read, tail) = (
+        three(time(row, read, "host")),
+        three(time(row, tail, "host")),
+    );
+    let usable = three(time(row, "usable", "here"));
+    for at in 0..3 {
+        let parts = read[at] + tail[at];
+        assert!((parts - whole[at]).abs() <= 1.0, "{parts} {whole:?}");
+        assert!(usable[at] >= whole[at], "{usable:?} {whole:?}");
+    }
+    assert_between("to 100 %", &read, 1.0, 20.0);
+    assert_between("tail after 100 %", &tail, 1.5, 20.0);
+}
+
+/// Each command has become a task of its own, and each was found.
+fn assert_each_its_task(recording: &Recording) {
+    let tasks = recording
+        .of("value")
+        .filter(|value| value["name"] == "task");
+    let tasks: Vec<_> = tasks.map(|task| text(task, "value")).collect();
+    let different: BTreeSet<_> = tasks.iter().collect();
+    assert_eq!(different.len(), tasks.len(), "{tasks:?}");
+    for (kind, count) in [
+        ("qmsnapshot", 3),
+        ("qmrollback", 3),
+        ("qmdelsnapshot", 3),
+        ("vzdump", 3 + 9 + 3),
+        ("qmrestore", 6),
+        ("vzrestore", 3),
+        ("vzdestroy", 3),
+        ("qmdestroy", 6),
+    ] {
+        let kind = format!(":{kind}:");
+        let found = tasks.iter().filter(|task| task.contains(&kind)).count();
+        assert_eq!(found, count, "{kind} {tasks:?}");
+    }
+}
+
+#[test]
+fn every_method_three_times_is_timed_and_proved_and_leaves_nothing() {
+    let Some(node) = Node::start(&["btrfs", "pbs"]) else {
+        return;
+    };
+    let before = node.there();
+    node.fault(&["rollback-takes", "2"]);
+    node.fault(&["restore-pace", "2"]);
+    node.fault(&["flush-takes", "2"]);
+    let all = arguments();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let (ended, recording) = node.session("a.jsonl", &all);
+    let report = ended.assert_good().json();
+    let rows = report["rows"].as_array().unwrap();
+    let series: Vec<_> = rows
+        .iter()
+        .map(|row| (text(row, "method"), text(row, "series")))
+        .collect();
+    assert_eq!(
+        series,
+        [
+            ("pve-snapshot", "running"),
+            ("pve-vzdump", "full"),
+            ("pve-pbs", "first"),
+            ("pve-pbs", "dirty-bitmap"),
+            ("pve-pbs", "full"),
+            ("pve-ct", "full"),
+        ]
+    );
+    for row in rows {
+        assert_eq!(
+            row["states"],
+            serde_json::json!(["ok", "ok", "ok"]),
+            "{row}"
+        );
+        assert_eq!(row["verified"]["matched"], 3, "{row}");
+        assert_eq!(row["verified"]["of"], 3, "{row}");
+        let share = text(&row["verified"], "share");
+        assert!(share.starts_with("payload, 0.01 of "), "{share}");
+    }
+    let [snapshot, vzdump, first, dirty, full, container] = &rows[..] else {
+        panic!("{report}");
+    };
+
+    assert_tasks(
+        snapshot,
+        &["clone", "backup", "restore", "start", "delete the snapshot"],
+    );
+    assert_between(
+        "rollback",
+        &three(time(snapshot, "restore", "host")),
+        2.0,
+        20.0,
+    );
+    // A quarter of the payload was written since, and the deleted payload is what the snapshot holds.
+    assert_between(
+        "held",
+        &bytes(snapshot, "held by the snapshot"),
+        SIZE / 4.0,
+        SIZE,
+    );
+
+    assert_tasks(
+        vzdump,
+        &["clone", "backup", "destroy the guest", "restore", "start"],
+    );
+    assert_ways_to_usable(vzdump);
+    for (name, low, high) in [
+        ("archive", SIZE, 4.0 * SIZE),
+        ("archive size", SIZE, 4.0 * SIZE),
+        ("transferred", DISK, DISK),
+        ("read", DISK, DISK),
+        ("sparse", DISK - 8.0 * SIZE, DISK - SIZE),
+    ] {
+        assert_between(name, &bytes(vzdump, name), low, high);
+    }
+
+    assert_tasks(first, &["backup", "restore"]);
+    assert_tasks(dirty, &["backup again"]);
+    assert_tasks(full, &["backup after a restart"]);
+    assert_ways_to_usable(first);
+    assert_between("first", &bytes(first, "transferred"), DISK, DISK);
+    assert_between(
+        "dirty",
+        &bytes(dirty, "transferred"),
+        SIZE / 4.0,
+        DISK / 8.0,
+    );
+    assert_between("full", &bytes(full, "transferred"), DISK, DISK);
+
+    assert_tasks(
+        container,
+        &["create", "backup", "destroy the container", "restore"],
+    );
+    assert_between("written", &bytes(container, "written"), SIZE, 8.0 * SIZE);
+    assert_between("archive", &bytes(container, "archive"), SIZE, 4.0 * SIZE);
+
+    assert_each_its_task(&recording);
+    assert!(recording.of("proof").all(|proof| proof["verdict"] == true));
+    for (name, state, _) in recording.leaves() {
+        assert_eq!(state, "undone", "{name}");
+    }
+    assert_eq!(node.there(), before);
+    let elsewhere = "pvesm list pbs1; ls /mnt/pve/btr/images; ls /run/qemu-server /run/lxc | grep pid; sed -n '/ 0$/p' /var/log/pve/tasks/active";
+    let left = node.sh(elsewhere);
+    assert_eq!(left.lines().count(), 1, "the head of a list alone: {left}");
+}
