@@ -212,3 +212,46 @@ fn a_step_that_fails_ends_the_servers_of_its_run() {
     assert!(run.err.contains("no way in"), "{}", run.err);
     assert_eq!(processes::left_of(&recording.session()), [""; 0]);
 }
+
+/// A subject with a hole of 64 MiB: how much more is moved and stored, what keeps it, and how long that takes by earlier runs.
+#[test]
+fn holes_that_would_become_bytes_are_told_before() {
+    let world = world::World::new();
+    let data = world.path("data");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::write(data.join("small"), vec![7; 40_000]).unwrap();
+    let hole = std::fs::File::create(data.join("disk.raw")).unwrap();
+    hole.set_len(64 << 20).unwrap();
+    let (subject, sandbox) = (format!("dir:{}", data.display()), world.text("sandbox"));
+    let look = |method: &str, set: &str| {
+        let all = ["check", "--method", method, "--subject", &subject];
+        let said = world.run(&[&all[..], &["--sandbox", &sandbox, "--set", set]].concat());
+        said.assert_good();
+        said.out.replace('\n', " ")
+    };
+    let said = look("copy-local", "sync=true");
+    assert!(said.contains("holds 64.04 MiB, of which"), "{said}");
+    assert!(
+        said.contains("64.00 MiB more to move and to store"),
+        "{said}"
+    );
+    assert!(said.contains("copy-rsync with sparse=true"), "{said}");
+    assert!(said.contains("no earlier run of copy-local"), "{said}");
+    assert!(said.contains("needs 192.1"), "{said}");
+    assert!(!look("files-tar", "sparse=true").contains("holes"));
+    assert!(look("files-tar", "sparse=false").contains("--set sparse=true"));
+
+    let run = [
+        "run",
+        "--method",
+        "copy-local",
+        "--reps",
+        "1",
+        "--sandbox",
+        &sandbox,
+    ];
+    world.run(&[&run[..], &world::SMALL].concat()).assert_good();
+    let said = look("copy-local", "sync=true");
+    let told = "longer, there and back, by 1 earlier run of copy-local on these hosts";
+    assert!(said.contains(told), "{said}");
+}

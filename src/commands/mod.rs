@@ -22,6 +22,7 @@ mod report;
 mod run;
 mod screening;
 mod seats;
+mod thick;
 
 use std::path::PathBuf;
 use std::sync::Arc;

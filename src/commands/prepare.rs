@@ -189,7 +189,8 @@ pub(super) async fn prepare(
     );
     let tools = connect::tools(catalogue);
     let (hosts, missing) = connect::all(context, request.hosts(), &tools, &paths).await;
-    let prepared = on(catalogue, asked, hosts, missing).await?;
+    let mut prepared = on(catalogue, asked, hosts, missing).await?;
+    super::thick::tell(context, &mut prepared).await;
     let mut told: Vec<_> = prepared.missing.values().cloned().collect();
     // Where nothing is left to run, one of them is what the command ends with.
     let last = told.pop_if(|_| prepared.bounds.is_empty());

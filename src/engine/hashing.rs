@@ -22,6 +22,7 @@ use crate::progress::clamp::Clamp;
 use super::EngineError;
 use super::away::{Away, gone};
 use super::command::{PATIENCE, TRIES, again, attempt, proof_of};
+use super::hashed_here;
 use super::preview::Hashing;
 use super::shared::Shared;
 use super::shell::{script, text_of};
@@ -39,6 +40,8 @@ pub(super) struct Kept {
     pub digest: String,
     pub bytes: u64,
     pub files: u64,
+    /// Read there and hashed here.
+    pub streamed: bool,
     manifest: Manifest,
     host: String,
     lists: Option<Lists>,
@@ -60,6 +63,9 @@ pub(super) fn text(path: &str, of: HashOf, info: &HostInfo) -> String {
         HashOf::Tree => {
             let folder = "‹lists›".to_owned();
             tree_script(path, &Lists { folder }, &info.facts)
+        }
+        HashOf::File if !hashed_here::can_hash(info) => {
+            return format!("# read there and hashed here\n{}", hashed_here::text(path));
         }
         HashOf::File => file_script(path),
         HashOf::Told => return path.to_owned(),
@@ -87,7 +93,13 @@ pub(super) async fn take(
         .get(host)
         .ok_or_else(|| EngineError::Refused(format!("the host {host:?} is not connected")))?;
     let is_here = known.host.is_local() && hashing.of != HashOf::Told;
-    let (manifest, lists) = if is_here {
+    let is_streamed = hashing.of == HashOf::File && !hashed_here::can_hash(&known.info);
+    let (manifest, lists) = if !is_here && is_streamed {
+        match hashed_here::take(shared, host, path, step).await? {
+            Some(manifest) => (manifest, None),
+            None => return Ok(None),
+        }
+    } else if is_here {
         match here(shared, path, tree, step).await {
             Some(manifest) => (manifest.map_err(|why| failed(host, &why))?, None),
             None => return Ok(None),
@@ -114,6 +126,7 @@ pub(super) async fn take(
         digest: manifest.files.clone(),
         bytes: manifest.bytes,
         files: manifest.count,
+        streamed: !is_here && is_streamed,
         manifest,
         host: host.to_owned(),
         lists,
@@ -328,9 +341,14 @@ pub(super) async fn compare(
         same,
         by: by.to_owned(),
         share: format!(
-            "whole: {}, {}",
+            "whole: {}, {}{}",
             crate::event::count(new.count, "file"),
-            crate::event::Bytes(new.bytes)
+            crate::event::Bytes(new.bytes),
+            if after.streamed {
+                ", streamed here"
+            } else {
+                ""
+            }
         ),
         differences,
     })
@@ -339,6 +357,12 @@ pub(super) async fn compare(
 impl Kept {
     /// What a comparison with this one cannot see, in words.
     pub fn remark(&self) -> Option<String> {
+        if self.streamed {
+            return Some(format!(
+                "{} has no program that makes a sha256: what is proved there is read through its connection and hashed here",
+                self.host
+            ));
+        }
         (self.manifest.meta.is_some() && self.manifest.xattrs.is_none()).then(|| {
             format!(
                 "extended attributes are not compared: {} has no getfattr",

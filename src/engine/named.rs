@@ -43,6 +43,7 @@ case ,$(lvs --noheadings -o lv_tags \"$d\" 2>/dev/null | tr -d ' '), in *,comeba
 lvs --noheadings --nosuffix --units k -o lv_size \"$d\" 2>/dev/null | awk '{{ printf \"%.0f\\n\", $1 }}' | grep . || echo unknown
 "
         ),
+        "vmdk" => super::machines::look(plain),
         _ => return super::guests::look(kind, plain),
     })
 }
@@ -65,6 +66,7 @@ pub(super) fn refusal(state: &str, id: &str, at: &str) -> Option<String> {
         }
         "thick" => format!("the subject {id} is no thin volume; snapshots are made of thin ones"),
         _ => super::guests::refusal(state, id)
+            .or_else(|| super::machines::refusal(state, id))
             .unwrap_or_else(|| format!("the subject {id} cannot be read")),
     })
 }
@@ -135,8 +137,8 @@ mod tests {
 
     #[test]
     fn kinds_that_cannot_be_looked_at_are_not() {
-        assert!(look("vmdk", "disk").is_none());
-        for kind in ["dir", "dataset", "lv"] {
+        assert!(look("tape", "disk").is_none());
+        for kind in ["dir", "dataset", "lv", "vmdk"] {
             let text = look(kind, "it's").unwrap();
             assert!(
                 text.contains("\"it's\"") || text.contains("'it'\\''s'"),

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use crate::event::{BindingId, Bytes, Subject};
 use crate::host::{Host, HostError, ask};
-use crate::method::{Action, Bound, MethodError, SettingValue};
+use crate::method::{Action, Bound, HashOf, MethodError, SettingValue};
 
 use super::conduct::Hosts;
 use super::guard::Confirmation;
 use super::shell::{quote, text_of};
+use super::thick::{self, Thick};
 
 /// How long the look at a subject may take: a big tree is counted no longer than this.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -58,6 +59,8 @@ pub struct Check {
     pub room: Option<Bytes>,
     /// Bytes that are free there.
     pub free: Option<Bytes>,
+    /// What is allocated of the subject and what is not, where this method makes bytes of its holes.
+    pub thick: Option<Thick>,
     /// Room that it needs on hosts of other roles.
     pub elsewhere: Vec<RoomOn>,
     /// Whether the operator marked the subject on its host.
@@ -137,7 +140,8 @@ pub enum ExamineError {
 fn own_needs(action: &Action, here: bool) -> &'static [&'static str] {
     match action {
         Action::Payload(_) => &["awk", "find", "split", "stat"],
-        Action::Hash(_) if !here => &["awk", "find", "sort", "stat"],
+        Action::Hash(hash) if !here && hash.of == HashOf::Tree => &["awk", "find", "sort", "stat"],
+        Action::Hash(_) if !here => &["stat"],
         Action::Space(_) => &["awk", "df"],
         _ => &[],
     }
@@ -155,8 +159,10 @@ fn needs_of_actions(bound: &Bound, check: &mut Check) {
                 missing.insert((info.name.clone(), *tool, step.step.action.name()));
             }
         }
+        // A file is streamed here where nothing there hashes it; a tree would have to be read in pieces.
+        let tree = matches!(&step.step.action, Action::Hash(hash) if hash.of == HashOf::Tree);
         let hashes = ["sha256sum", "openssl"];
-        if matches!(step.step.action, Action::Hash(_))
+        if tree
             && !here
             && !hashes
                 .iter()
@@ -237,7 +243,7 @@ fn package(tool: &str) -> &str {
 // A path may hold line ends, of which each is a \u{1} here: what stands below it must not be
 // taken for an answer.
 // One look: is the scratch parent there, is the subject there, where do they stand, how big is it?
-async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), HostError> {
+async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), ExamineError> {
     let subject = &bound.binding.subject;
     let named = Some(subject)
         .filter(|subject| !subject.own)
@@ -248,6 +254,9 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
     );
     if let Some(look) = &named {
         text.push_str(look);
+        if thick::applies(bound)? {
+            text.push_str(&thick::look(&subject.kind, &subject.id));
+        }
     }
     let answer = ask(host, &text, b"", 1 << 16, PATIENCE).await?;
     let said = text_of(&answer.out);
@@ -291,6 +300,7 @@ async fn look(host: &dyn Host, bound: &Bound, check: &mut Check) -> Result<(), H
             match line.split_once(' ') {
                 Some(("name", name)) => check.name = Some(name.to_owned()),
                 Some(("loses", what)) => check.loses.push(what.trim().to_owned()),
+                Some(("extent", said)) => thick::told(bound, said, check),
                 Some(("remark", what)) => {
                     check.find(Gravity::Remark, format!("{}: {what}", host.name()));
                 }

@@ -1,5 +1,6 @@
 //! What a host has that methods could protect: looked for in the usual places, read alone.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -73,8 +74,8 @@ fn holds_data(fs: &FilesystemFact) -> bool {
 
 /// Shell text that lists what there is of a kind, a line `KIND plain|marked ID<TAB>BYTES` each.
 /// Empty for kinds that are found by where they are mounted, or not at all.
-fn list(kind: &str) -> &'static str {
-    match kind {
+fn list(kind: &str) -> Cow<'static, str> {
+    let text = match kind {
         "dataset" => {
             "if command -v zfs >/dev/null 2>&1; then { zfs get -H -t filesystem -o name,value,source comeback:subject; echo; zfs list -Hp -t filesystem -o name,used,mounted; } 2>/dev/null |
 awk -F '\\t' 'NF == 0 { second = 1; next } !second { if ($2 == \"on\" && $3 == \"local\") mark[$1] = 1; next } $3 == \"yes\" { print \"dataset \" (($1 in mark) ? \"marked\" : \"plain\") \" \" $1 \"\\t\" $2 }'; fi
@@ -85,8 +86,10 @@ awk -F '\\t' 'NF == 0 { second = 1; next } !second { if ($2 == \"on\" && $3 == \
 awk -F '|' '{ sub(/^ +/, \"\", $1) } $3 ~ /^V/ { print \"lv \" ((\",\" $5 \",\" ~ /,comeback,/) ? \"marked\" : \"plain\") \" \" $1 \"/\" $2 \"\\t\" $4 }'; fi
 "
         }
+        "vmdk" => return Cow::Owned(super::machines::list()),
         _ => super::guests::list(kind),
-    }
+    };
+    Cow::Borrowed(text)
 }
 
 /// The text that is run. It lists, and writes nothing but its answer.
@@ -132,7 +135,7 @@ each marked; each any"
         );
     }
     for kind in kinds {
-        inner.push_str(list(kind.name()));
+        inner.push_str(&list(kind.name()));
     }
     format!(
         "p=; if timeout {LIMIT} true 2>/dev/null; then p='timeout {LIMIT}'; fi\n$p /bin/sh -c {}\n",
@@ -171,12 +174,13 @@ fn read(said: &str, facts: &Facts, kinds: &BTreeSet<SubjectKind>) -> Vec<FoundSu
                 )
             }
             _ => {
-                let (id, bytes) = id.split_once('\t').unwrap_or((id, ""));
-                let bytes = bytes.trim().parse().map(crate::event::Bytes);
-                (
-                    id.to_owned(),
-                    bytes.map_or_else(|_| String::new(), |bytes| bytes.to_string()),
-                )
+                let mut parts = id.split('\t');
+                let id = parts.next().unwrap_or_default();
+                let bytes = parts.next().and_then(|bytes| bytes.trim().parse().ok());
+                let bytes = bytes.map(|bytes| crate::event::Bytes(bytes).to_string());
+                let more = parts.next().map(ToOwned::to_owned);
+                let about: Vec<_> = bytes.into_iter().chain(more).collect();
+                (id.to_owned(), about.join(", "))
             }
         };
         let spec = SubjectSpec {

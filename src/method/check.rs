@@ -85,6 +85,7 @@ pub(super) fn load(
         labels: def.labels,
         room: def.room,
         room_on: def.room_on,
+        thick: def.thick,
         placement: def.placement,
     };
     check_head(&method).map_err(|why| lines.top(why))?;

@@ -27,7 +27,7 @@ pub use bind::{Bound, ExpandedStep, RunNames, bind, pairs};
 pub use catalogue::{Catalogue, Origin};
 pub use model::{
     Background, ClockDef, Each, FigureDef, Leaves, Method, Need, Own, PlacementDef, Secret, Step,
-    SubjectKind, Until,
+    SubjectKind, ThickDef, Until,
 };
 pub use order::order_runs;
 pub use pipe::{Member, Pipe, SHA256, THROUGH, UNSEEN};

@@ -57,6 +57,8 @@ pub struct Method {
     pub room: Option<String>,
     /// The same on the host of another role.
     pub room_on: BTreeMap<String, String>,
+    /// Where holes of the subject become bytes on their way.
+    pub thick: Option<ThickDef>,
     /// Path of the original and of the copy, templates.
     pub placement: Option<PlacementDef>,
 }
@@ -340,6 +342,17 @@ pub struct FigureDef {
     pub series: Option<String>,
 }
 
+/// What is a hole in the subject is moved, and takes room in the copy.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThickDef {
+    /// Only where this holds; settings, facts and `own` only.
+    #[serde(default)]
+    pub when: Option<String>,
+    /// What to use instead, in words.
+    pub instead: String,
+}
+
 /// Where the original and the copy stand.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -387,6 +400,8 @@ pub(super) struct MethodDef {
     pub room: Option<String>,
     #[serde(default, rename = "room-on")]
     pub room_on: BTreeMap<String, String>,
+    #[serde(default)]
+    pub thick: Option<ThickDef>,
     #[serde(default)]
     pub placement: Option<PlacementDef>,
 }

@@ -95,6 +95,14 @@ impl SubjectSpec {
                 "the subject {:?} must be a volume with its group: GROUP/NAME",
                 self.id
             )),
+            SubjectKind::Vmdk
+                if !(self.id.starts_with('/') && self.id.as_bytes().ends_with(b".vmdk")) =>
+            {
+                Err(format!(
+                    "the subject {:?} must be the absolute path of a disk's descriptor: /vmfs/volumes/DATASTORE/FOLDER/NAME.vmdk",
+                    self.id
+                ))
+            }
             _ => Ok(()),
         }
     }

@@ -30,7 +30,8 @@ enum Message {
         current: Option<u64>,
         total: Option<u64>,
     },
-    LogMessage {
+    #[serde(rename = "log_message")]
+    Log {
         #[serde(default)]
         message: String,
         #[serde(default)]
@@ -89,7 +90,7 @@ impl Borg {
                     found.extend((!text.is_empty()).then_some(Finding::Says(text)));
                 }
             },
-            Message::LogMessage { message, levelname } => {
+            Message::Log { message, levelname } => {
                 let text = one_line(&message);
                 match levelname.as_str() {
                     // Status 1 says that there were some: then they are why.

@@ -51,6 +51,7 @@ struct Kept {
     hosts: Arc<Vec<HostSummary>>,
     seconds: f64,
     stored: Option<Bytes>,
+    subject: Option<Bytes>,
 }
 
 impl History {
@@ -86,6 +87,7 @@ impl History {
                         hosts: Arc::clone(&hosts),
                         seconds,
                         stored: run.copies.stored,
+                        subject: run.subject_bytes.filter(|bytes| bytes.0 > 0),
                     });
                 }
             }
@@ -95,15 +97,7 @@ impl History {
 
     /// What is known of a binding, on hosts of which this is known now.
     pub fn past<'f>(&self, binding: &Binding, facts: impl Fn(&str) -> Option<&'f Facts>) -> Past {
-        let is_there = |kept: &&Kept| {
-            kept.bound.method == binding.method
-                && kept.bound.roles.len() == binding.roles.len()
-                && binding.roles.iter().all(|(role, name)| {
-                    let then = kept.bound.roles.get(role);
-                    then.is_some_and(|then| kept.is_same_host(then, name, facts(name)))
-                })
-        };
-        let there: Vec<&Kept> = self.0.iter().filter(is_there).collect();
+        let there = self.there(binding, facts);
         let same: Vec<&Kept> = there
             .iter()
             .copied()
@@ -130,6 +124,41 @@ impl History {
             max: seconds.iter().copied().fold(0.0, f64::max),
             stored: median(&stored).map(|bytes| Bytes(bytes as u64)),
         })
+    }
+
+    /// How long a run of a method took for each byte of its subject, on these hosts, whatever the subject and the settings were:
+    /// the least, the most, and of how many runs.
+    pub fn pace<'f>(
+        &self,
+        binding: &Binding,
+        facts: impl Fn(&str) -> Option<&'f Facts>,
+    ) -> Option<(f64, f64, usize)> {
+        let there = self.there(binding, facts);
+        let paces: Vec<f64> = there
+            .iter()
+            .filter_map(|kept| Some(kept.seconds / kept.subject?.0 as f64))
+            .filter(|pace| pace.is_finite())
+            .collect();
+        let low = paces.iter().copied().reduce(f64::min)?;
+        let high = paces.iter().copied().reduce(f64::max)?;
+        Some((low, high, paces.len()))
+    }
+
+    // Of the same method, on the same hosts.
+    fn there<'f>(
+        &self,
+        binding: &Binding,
+        facts: impl Fn(&str) -> Option<&'f Facts>,
+    ) -> Vec<&Kept> {
+        let is_there = |kept: &&Kept| {
+            kept.bound.method == binding.method
+                && kept.bound.roles.len() == binding.roles.len()
+                && binding.roles.iter().all(|(role, name)| {
+                    let then = kept.bound.roles.get(role);
+                    then.is_some_and(|then| kept.is_same_host(then, name, facts(name)))
+                })
+        };
+        self.0.iter().filter(is_there).collect()
     }
 
     /// Subjects that the operator named on a host, each once, the last one first.
@@ -212,6 +241,32 @@ mod tests {
             proved: 1,
             disproved: 0,
         }
+    }
+
+    #[test]
+    fn a_pace_is_of_all_runs_of_a_method_on_these_hosts() {
+        let mut runs = vec![
+            run("1MiB", own(), EndState::Ok, 4.0),
+            run("9MiB", own(), EndState::Ok, 6.0),
+            run("9MiB", own(), EndState::Failed, 90.0),
+        ];
+        for run in &mut runs {
+            run.subject_bytes = Some(Bytes(2));
+        }
+        let history = history("m", runs);
+        let mut binding = Binding {
+            method: "files-cp".into(),
+            roles: BTreeMap::from([("source".into(), "h1".into())]),
+            ..Binding::default()
+        };
+        let facts = Facts {
+            machine: "m".into(),
+            ..Facts::default()
+        };
+        let pace = history.pace(&binding, |_| Some(&facts));
+        assert_eq!(pace, Some((2.0, 3.0, 2)));
+        binding.method = "files-tar".into();
+        assert_eq!(history.pace(&binding, |_| Some(&facts)), None);
     }
 
     fn history(machine: &str, runs: Vec<RunSummary>) -> History {

@@ -58,6 +58,7 @@ const TOOLS: &[&str] = &[
     "pveversion",
     "pvesh",
     "pvesm",
+    "python",
     "python3",
     "qm",
     "qmrestore",

@@ -98,7 +98,12 @@ printf 'xattrs %s\n' "$(sha <"$l/xattrs" | cut -d' ' -f1)""#
 }
 
 /// One digest of standard input, by what is there.
-const SHA: &str = r"sha() { if command -v sha256sum >/dev/null 2>&1; then sha256sum; else openssl dgst -sha256 -r; fi; }";
+const SHA: &str = r#"sha() { if command -v sha256sum >/dev/null 2>&1; then sha256sum; elif command -v openssl >/dev/null 2>&1; then openssl dgst -sha256 -r; else
+p=python3; command -v $p >/dev/null 2>&1 || p=python
+$p -c 'import hashlib, sys
+h = hashlib.sha256()
+for b in iter(lambda: getattr(sys.stdin, "buffer", sys.stdin).read(1 << 20), b""): h.update(b)
+print(h.hexdigest())'; fi; }"#;
 
 /// Shell text that prints the digests of a tree and keeps its lists.
 #[must_use]

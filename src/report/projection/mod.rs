@@ -5,7 +5,7 @@ mod text;
 mod words;
 
 use super::{Format, LEAST_WIDTH, WIDTH};
-use crate::session::Projection;
+use crate::session::{Projection, Span};
 
 /// A projection in one of the formats. It ends with a line feed.
 #[must_use]
@@ -22,6 +22,12 @@ pub fn render_projection_width(format: Format, projection: &Projection, width: u
         Format::Csv => data::csv(projection),
         Format::Json => data::json(projection),
     }
+}
+
+/// How long something takes, as a range of seconds: `12 min 00 s–15 min 10 s`.
+#[must_use]
+pub fn lasting(low: f64, high: f64) -> String {
+    words::span(Span { low, high })
 }
 
 #[cfg(test)]
