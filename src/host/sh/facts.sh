@@ -2,8 +2,18 @@
 # shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
 # shellcheck disable=SC2044 # names of ZFS hold no blanks
 
-# A text as one line of bounded length.
+# A text as one line of bounded length. Most are that: to start programs for each takes long on a slow host.
 flat() {
+  case $1 in
+    *'
+'* | *'	'*) ;;
+    *)
+      if [ "${#1}" -le 300 ]; then
+        printf '%s' "$1"
+        return
+      fi
+      ;;
+  esac
   printf '%s' "$1" | tr '\n\t' '  ' | cut -c1-300
 }
 
@@ -106,7 +116,18 @@ version() {
     # What BusyBox answers to a question that it does not know.
     *BusyBox*) printf '%s\n' "$said" | grep BusyBox | head -n 1 ;;
     *nrecognized* | *nvalid* | *llegal* | *nknown* | [Uu]sage* | *' option'*) ;;
-    *) printf '%s\n' "$said" | grep -v '^ *$' | head -n 1 ;;
+    *)
+      while IFS= read -r line; do
+        case $line in
+          *[!\ ]*)
+            printf '%s\n' "$line"
+            return
+            ;;
+        esac
+      done <<EOF
+$said
+EOF
+      ;;
   esac
 }
 
