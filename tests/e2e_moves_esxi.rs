@@ -362,6 +362,12 @@ fn a_ruleset_is_open_for_as_long_as_a_copy_needs_it() {
         refused.err
     );
 
+    esxi.sh("echo on >/etc/vmware/machines/12/state");
+    let refused = run("on.jsonl", "1", "firewall=open");
+    assert_eq!(refused.code, 4, "{}", refused.err);
+    assert!(refused.err.contains("machine 12 runs"), "{}", refused.err);
+    esxi.sh("echo off >/etc/vmware/machines/12/state");
+
     let moved = run("open.jsonl", "3", "firewall=open");
     moved.assert_good();
     let report = moved.json();

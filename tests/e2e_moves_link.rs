@@ -109,3 +109,45 @@ fn three_ways_over_a_limited_link_say_what_it_takes() {
         .unwrap();
     assert_eq!(told["values"].as_array().unwrap().len(), 3, "{ftp}");
 }
+
+/// What was captured over such a link: three of each, alone and both at once, none faster than the link; and rates for other disks.
+#[test]
+fn the_captured_session_is_told_and_carried_over() {
+    let world = World::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings/moves.jsonl");
+    let report = world.run(&["report", file, "--format", "json"]);
+    report.assert_good();
+    let report = report.json();
+    let rows = report["rows"].as_array().unwrap();
+    for method in ["copy-scp", "copy-ftp", "copy-rsync"] {
+        let own: Vec<&Value> = rows.iter().filter(|row| row["method"] == method).collect();
+        // Alone and beside the other; rsync's first run and its unchanged one.
+        assert_eq!(own.len(), 2, "{report}");
+        for row in own {
+            assert_eq!(row["verified"]["matched"], 3, "{row}");
+            let rates = row["space"].as_array().unwrap().iter();
+            for rate in rates.filter(|one| one["name"] == "backup" && one["unit"] == "B/s") {
+                let values = rate["values"].as_array().unwrap();
+                assert!(
+                    values.iter().all(|one| one.as_f64().unwrap() < 1.01 * LINK),
+                    "{rate}"
+                );
+            }
+        }
+    }
+    let pipeline = [
+        "project",
+        file,
+        "--disk",
+        "50GB",
+        "--pipeline",
+        "copy-scp,copy-ftp",
+    ];
+    let told = world.run(&[&pipeline[..], &["--format", "json"]].concat());
+    told.assert_good();
+    let pipeline = &told.json()["pipelines"][0];
+    assert!(
+        pipeline["first"]["beside"]["n"].as_u64() >= Some(3),
+        "{pipeline}"
+    );
+}
