@@ -94,6 +94,7 @@ fn a_store_gives_three_series() {
     let before = node.there();
     let mut all = vec!["--method", "pve-pbs", "--set", "storage=pbs1"];
     all.extend(&OWN[2..]);
+    all.extend(["--set", "place=same"]);
     let (ended, _) = node.session("a.jsonl", &all);
     let report = ended.assert_good().json();
     let rows = report["rows"].as_array().unwrap();
@@ -134,6 +135,8 @@ fn a_container_is_destroyed_and_comes_back() {
         "disks=local",
         "--set",
         "rootfs=1",
+        "--set",
+        "place=same",
     ];
     let (ended, _) = node.session("a.jsonl", &all);
     let row = ended.assert_good().json()["rows"][0].clone();
@@ -250,7 +253,7 @@ fn what_cannot_be_done_is_refused_with_numbers_before_anything_is_made() {
         }
         all
     };
-    let room = ["template=9000", "grow=30G", "storage=bkp"];
+    let room = ["template=9000", "grow=30G", "place=same"];
     for (at, (arguments, says)) in [
         (
             own("pve-vzdump", &["template=131"]),
@@ -260,7 +263,7 @@ fn what_cannot_be_done_is_refused_with_numbers_before_anything_is_made() {
             own("pve-vzdump", &["template=9000", "storage=btr"]),
             "takes no backups",
         ),
-        (own("pve-vzdump", &room), "may take 32212254720"),
+        (own("pve-vzdump", &room), "may take 64424509440 (60.0 GiB)"),
         (
             own("pve-snapshot", &["template=9000"]),
             "no snapshots of raw files",
@@ -278,4 +281,173 @@ fn what_cannot_be_done_is_refused_with_numbers_before_anything_is_made() {
         assert!(ended.err.contains(says), "{says}: {}", ended.err);
     }
     assert_eq!(node.there(), before);
+}
+
+/// What a check says of a named guest.
+fn checked(node: &Node, method: &str, subject: &str, more: &[&str]) -> String {
+    let named = [
+        "check",
+        "--host",
+        "pve1",
+        "--method",
+        method,
+        "--subject",
+        subject,
+    ];
+    node.world.run(&[&named, more].concat()).out
+}
+
+#[test]
+fn what_is_shown_before_names_the_guest_its_agent_and_who_else_backs_up() {
+    let Some(node) = Node::start(&[]) else { return };
+    node.guest(131, "shop-db", "comeback");
+    node.sh(
+        "printf 'vzdump: nightly\n\tschedule 21:00\n\tstorage bkp\n\tvmid 131\n\tnext-run %s\n\n' $(($(date +%s) + 300)) >>/etc/pve/jobs.cfg",
+    );
+    let said = checked(&node, "pve-vzdump", "vm:131", &[]);
+    for words in [
+        "VM 131, shop-db, on node pve1: runs since ",
+        "lock none; protection off; HA no; replication no; pool none; firewall rules none",
+        "what is made there may take 1073741824 bytes (1.0 GiB)",
+        "warning",
+    ] {
+        let words = words.replace("warning", "! pve1: the backup job nightly begins at ");
+        assert!(said.contains(&words), "{words}: {said}");
+    }
+    for (fault, says) in [
+        (
+            "agent-silent",
+            "the agent of the guest 131 (shop-db) does not answer",
+        ),
+        ("exec-disabled", "answers, but runs no command"),
+    ] {
+        node.fault(&[fault]);
+        let said = checked(&node, "pve-pbs", "vm:131", &[]);
+        assert!(said.contains(says), "{says}: {said}");
+        node.fault(&["-d", fault]);
+    }
+    node.fault(&["stray", "131", "local"]);
+    let same = ["--set", "place=same", "--destroy", "vm:131=shop-db"];
+    let said = checked(&node, "pve-vzdump", "vm:131", &same);
+    assert!(
+        said.contains("that its configuration does not name: local:131/"),
+        "{said}"
+    );
+    let said = checked(&node, "pve-vzdump", "vm:131", &[]);
+    assert!(said.contains("can run"), "{said}");
+}
+
+#[test]
+fn a_marked_guest_is_rolled_back_in_its_place_and_keeps_nothing_of_the_run() {
+    let Some(node) = Node::start(&["btrfs"]) else {
+        return;
+    };
+    node.sh(
+        "qm clone 9000 131 --name shop-db --full 1 --storage btr >/dev/null && qm set 131 --tags comeback >/dev/null && \
+         qm start 131 && until qm agent 131 ping 2>/dev/null; do sleep 0.2; done",
+    );
+    let before = node.there();
+    let named = [
+        "--method",
+        "pve-snapshot",
+        "--subject",
+        "vm:131",
+        "--set",
+        "size=8MiB",
+    ];
+    let (ended, _) = node.session("a.jsonl", &named);
+    assert_eq!(ended.code, 4, "{}", ended.err);
+    assert!(
+        ended.err.contains("say --destroy vm:131=NAME"),
+        "{}",
+        ended.err
+    );
+    let (ended, recording) = node.session(
+        "b.jsonl",
+        &[&named[..], &["--destroy", "vm:131=shop-db"]].concat(),
+    );
+    let row = ended.assert_good().json()["rows"][0].clone();
+    assert!(
+        ended.err.contains("which nothing can test before"),
+        "{}",
+        ended.err
+    );
+    assert_eq!(row["verified"]["matched"], 1);
+    let rolled = recording
+        .state("step", "planned")
+        .find(|step| step["name"] == "restore");
+    assert_eq!(rolled.unwrap()["destroys"]["unproved"], true);
+    assert_eq!(node.there(), before);
+    let left = node.sh("qm guest exec 131 -- sh -c 'ls -d /var/tmp/comeback* 2>/dev/null; :'");
+    assert!(!left.contains("/var/tmp"), "{left}");
+}
+
+#[test]
+fn a_named_guest_and_a_named_container_are_restored_beside_themselves() {
+    let Some(node) = Node::start(&["pbs"]) else {
+        return;
+    };
+    node.guest(131, "shop-db", "web");
+    node.sh("pct create 141 local:vztmpl/small_1.0_amd64.tar.gz --hostname files --rootfs local:1 --unprivileged 1 >/dev/null && pct start 141");
+    let before = node.there();
+    let named = [
+        "--method",
+        "pve-pbs",
+        "--subject",
+        "vm:131",
+        "--set",
+        "storage=pbs1",
+    ];
+    let (ended, _) = node.session("a.jsonl", &named);
+    let report = ended.assert_good().json();
+    let series = report["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| &row["series"]);
+    assert_eq!(series.collect::<Vec<_>>(), ["full", "dirty-bitmap"]);
+    let (ended, _) = node.session("b.jsonl", &["--method", "pve-ct", "--subject", "ct:141"]);
+    let row = ended.assert_good().json()["rows"][0].clone();
+    assert_eq!(row["verified"]["share"], "/etc");
+    assert_eq!(row["placement"]["same_disk"], true);
+    assert_eq!(node.there(), before);
+}
+
+#[test]
+fn the_only_copy_of_a_guest_is_not_taken_away_before_it_is_back() {
+    let Some(node) = Node::start(&[]) else { return };
+    node.guest(131, "shop-db", "comeback");
+    node.fault(&["restore-breaks", "30"]);
+    let same = [
+        "--method",
+        "pve-vzdump",
+        "--subject",
+        "vm:131",
+        "--set",
+        "storage=bkp",
+        "--set",
+        "place=same",
+        "--destroy",
+        "vm:131=shop-db",
+    ];
+    let (ended, _) = node.session("a.jsonl", &same);
+    assert_eq!(ended.code, 1, "{}", ended.err);
+    node.fault(&["-d", "restore-breaks"]);
+    let kept = node.world.run(&["recover", "--host", "pve1", "--remove"]);
+    assert_eq!(kept.code, 1, "{}", kept.out);
+    assert!(
+        kept.out
+            .contains("its only copy; bring it back first: qmrestore bkp:backup/"),
+        "{}",
+        kept.out
+    );
+    node.sh("qmrestore \"$(pvesm list bkp | awk 'NR == 2 { print $1 }')\" 131 >/dev/null");
+    let back = node.there();
+    let done = node.world.run(&["recover", "--host", "pve1", "--remove"]);
+    done.assert_good();
+    let after = node.sh("qm config 131; pvesm list bkp | wc -l");
+    assert!(
+        after.contains("name: shop-db") && after.trim().ends_with('1'),
+        "{after}\n{back}"
+    );
 }

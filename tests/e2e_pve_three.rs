@@ -33,12 +33,13 @@ const METHODS: [(&str, &[&str]); 4] = [
         "pve-vzdump",
         &["template=9000", "place=same", "storage=bkp"],
     ),
-    ("pve-pbs", &["template=9000", "storage=pbs1"]),
+    ("pve-pbs", &["template=9000", "place=same", "storage=pbs1"]),
     (
         "pve-ct",
         &[
             "template=local:vztmpl/small_1.0_amd64.tar.gz",
             "rootfs=1",
+            "place=same",
             "disks=btr",
             "storage=bkp",
         ],

@@ -227,7 +227,17 @@ pub(super) fn dry_run(prepared: &Prepared) -> String {
             if let Some(destroys) = &step.destroys {
                 let _ = write!(text, " · DESTROYS {}", destroys.what);
                 if let Some(copy) = &destroys.relies_on {
-                    let _ = write!(text, ", relies on the proof of {copy}");
+                    let proof = if destroys.unproved {
+                        ""
+                    } else {
+                        "the proof of "
+                    };
+                    let untested = if destroys.unproved {
+                        ", which nothing can test before"
+                    } else {
+                        ""
+                    };
+                    let _ = write!(text, ", relies on {proof}{copy}{untested}");
                 }
             }
             let _ = writeln!(text, "\n{}", step.command);

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::engine::{
-    Check, Confirmation, Gravity, Hosts, POOLS_EVERY, examine, own_id, placement, pool_reads,
-    preview,
+    Check, Confirmation, Gravity, Hosts, POOLS_EVERY, examine, learn, own_id, placement,
+    pool_reads, preview,
 };
 use crate::event::{Binding, Facts, Place, Placement};
 use crate::method::{
@@ -49,6 +49,8 @@ pub(super) async fn methods(
         };
         let binding = match working.bound(method, host) {
             Ok(mut bound) => {
+                // Who is lost is told by the look that follows.
+                let _ = learn(hosts, &mut bound).await;
                 match working.look(&bound).await {
                     Ok(marked) => bound.binding.subject.marked = marked,
                     Err(why) => working.offer.runnable = Err(why),
@@ -233,11 +235,14 @@ impl Working<'_> {
         let subject = &bound.binding.subject;
         // The name is asked for before the start: here it counts as typed.
         let spec = self.wishes.protect.get(&self.offer.host);
-        let word = spec.filter(|_| !subject.own).and_then(|spec| {
-            let name = Confirmation::name_of(spec)?;
-            Some(Confirmation::new(spec.clone(), &name))
-        });
-        let words: Vec<Confirmation> = word.into_iter().collect();
+        let mut words = Vec::new();
+        if let Some(spec) = spec.filter(|_| !subject.own)
+            && let Some(known) = self.hosts.get(bound.binding.host())
+        {
+            let name = Confirmation::name_of(known.host.as_ref(), spec).await;
+            let name = name.map_err(|why| why.to_string())?;
+            words.extend(name.map(|name| Confirmation::new(spec.clone(), &name)));
+        }
         let check = examine(self.hosts, bound, &words)
             .await
             .map_err(|why| why.to_string())?;

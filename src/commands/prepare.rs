@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 
 use crate::cli::{Pair, RunArgs};
 use crate::engine::{
-    Check, Confirmation, ExamineError, Hosts, Missing, examine, examine_pairs, plan_of,
+    Check, Confirmation, ExamineError, Hosts, Missing, examine, examine_pairs, learn, plan_of,
 };
 use crate::event::{First, Order, Plan, Together};
 use crate::method::{Bound, Catalogue, HostInfo, Request, Set, bind, pairs};
@@ -220,7 +220,11 @@ pub(super) async fn on(
     let mut request = asked.request.clone();
     request.without = missing.keys().cloned().collect();
     let mut looked = Vec::new();
-    let bounds = bind(catalogue, &request, &infos)?;
+    let mut bounds = bind(catalogue, &request, &infos)?;
+    for bound in &mut bounds {
+        // Who is lost is told by the look that follows.
+        let _ = learn(&hosts, bound).await;
+    }
     let looks = join_all(
         bounds
             .iter()

@@ -351,12 +351,22 @@ impl Run<'_> {
             Some(Clock::Task) => Some(self.before_task(id, host_name).await?),
             _ => None,
         };
-        let followed = command::run(supervisor, text, &launch, following, &()).await?;
+        let (followed, seen) = {
+            let runs = command::run(supervisor, text, &launch, following, &());
+            tokio::pin!(runs);
+            tokio::select! {
+                followed = &mut runs => (followed?, None),
+                seen = self.seen_task(id, since.as_ref(), text) => (runs.await?, Some(seen)),
+            }
+        };
         self.gone(host_name, &followed);
         self.clock_note(id, &followed);
         let mut acted = Acted::followed(&followed, step.step.clock, &step.step.ok);
         if let Some(since) = since {
-            self.became_task(id, since, text, &followed, &mut acted)
+            if let Some(seen) = &seen {
+                acted.marks.push(seen.begun());
+            }
+            self.became_task(id, since, text, &followed, seen, &mut acted)
                 .await?;
         }
         Ok(acted)

@@ -1,4 +1,4 @@
-//! What a method itself looks at before anything is made.
+//! What a method itself looks at before anything is made, and what it tells of it.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub fn checks(bound: &Bound) -> Result<Vec<(String, String)>, MethodError> {
         if !bound.needed(def.when.as_deref())? {
             continue;
         }
-        let context = bound.head_context(&names);
+        let context = bound.head_context(&names, &def.with);
         let text = bound.templates.shell(&def.run, &context);
         let text = text.map_err(|why| MethodError::Unfit {
             method: bound.method.name.clone(),
@@ -36,7 +36,8 @@ pub fn checks(bound: &Bound) -> Result<Vec<(String, String)>, MethodError> {
     Ok(all)
 }
 
-/// Looks. What a check says on its error stream is why the method does not run.
+/// Looks. What a check says on its error stream is why the method does not run; the lines that it
+/// prints are `remark …` or `warning …`.
 pub(super) async fn examine(
     hosts: &Hosts,
     bound: &Bound,
@@ -47,19 +48,32 @@ pub(super) async fn examine(
             continue;
         };
         let answer = ask(known.host.as_ref(), &text, b"", 8192, PATIENCE).await?;
+        for (gravity, what) in text_of(&answer.out).lines().filter_map(told) {
+            check.find(gravity, format!("{name}: {}", plain(what)));
+        }
         if answer.exit == Exit::Code(0) {
             continue;
         }
         let said = text_of(&answer.err);
         let why = said.lines().map(str::trim).rfind(|line| !line.is_empty());
-        let why: String = why
-            .unwrap_or("the method's own look failed, and says no reason")
-            .chars()
-            .filter(|c| !c.is_control())
-            .take(500)
-            .collect();
-        check.find(Gravity::Refused, format!("{name}: {why}"));
+        let why = why.unwrap_or("the method's own look failed, and says no reason");
+        check.find(Gravity::Refused, format!("{name}: {}", plain(why)));
         break;
     }
     Ok(())
+}
+
+/// A line that a look prints.
+fn told(line: &str) -> Option<(Gravity, &str)> {
+    match line.split_once(' ')? {
+        ("remark", what) => Some((Gravity::Remark, what)),
+        ("warning", what) => Some((Gravity::Warning, what)),
+        _ => None,
+    }
+}
+
+/// Of bounded length, and without control characters.
+fn plain(said: &str) -> String {
+    let said = said.chars().filter(|c| !c.is_control());
+    said.take(500).collect()
 }

@@ -36,11 +36,21 @@ impl Confirmation {
         }
     }
 
-    /// The name that has to be typed for a subject; absent where it is not known.
-    #[must_use]
-    pub fn name_of(subject: &SubjectSpec) -> Option<String> {
-        let word = Self::new(subject.clone(), "");
-        word.true_name().map(str::to_owned)
+    /// The name that has to be typed for a subject: what its id ends with, or what its host calls
+    /// it. Absent where there is none.
+    ///
+    /// # Errors
+    /// Where the host is lost or cannot look.
+    pub async fn name_of(
+        host: &dyn Host,
+        spec: &SubjectSpec,
+    ) -> Result<Option<String>, EngineError> {
+        let word = Self::new(spec.clone(), "");
+        if let Some(name) = word.true_name() {
+            return Ok(Some(name.to_owned()));
+        }
+        let name = super::named::name(host, &spec.to_string()).await?;
+        Ok(name.filter(|name| !name.is_empty()))
     }
 
     /// Whether it allows to destroy `what` (`KIND:ID`) on a host, where a guest has this name.
@@ -78,10 +88,10 @@ pub(super) struct Weighed<'a> {
     pub scratch: &'a str,
     /// What this run made itself on that host and has not undone: what it is, and as `find` printed it.
     pub made: &'a [(LeaveKind, String)],
-    /// The leave whose proof it relies on.
+    /// The leave whose proof it relies on, or that only has to be there.
     pub relies_on: Option<&'a str>,
-    /// Leaves that were proved in this run.
-    pub proved: &'a BTreeSet<String>,
+    /// Leaves that count: that were proved in this run, or are there where nothing can prove them.
+    pub counts: &'a BTreeSet<String>,
     /// The operator's words.
     pub confirmed: &'a [Confirmation],
     /// What the target was when it was shown: identity by `KIND:ID`.
@@ -96,7 +106,7 @@ impl Weighed<'_> {
     pub async fn allow(&self) -> Result<(), EngineError> {
         let refused = |why: String| Err(EngineError::Refused(why));
         if let Some(copy) = self.relies_on
-            && !self.proved.contains(copy)
+            && !self.counts.contains(copy)
         {
             return refused(format!(
                 "{} is not destroyed: it relies on a proof of {copy:?}, and there is none in this run",

@@ -40,7 +40,9 @@ disks | sed -n 's/.*size=\([0-9.]*[KMGT]*\).*/\1/p' | awk '{ u = substr($1, leng
 const TOLD: &str = r#"n=$(of name); n=${n:-$(of hostname)}
 [ ! -r "$f" ] || echo "name ${n:-$w $i}"
 s=$(sed -n 's/^\[\(.*\)\]$/\1/p' "$f" 2>/dev/null | grep -v '^PENDING$' | grep -v '^special:' | tr '\n' ' ')
-[ ! -r "$f" ] || echo "remark $w $i, ${n:-without a name}, on node $(uname -n): disks $(disks | sed 's/^\([a-z0-9]*\): *\([^:]*\):.*size=\([0-9A-Z.]*\).*/\1 on \2 \3/' | tr '\n' ',' | sed 's/,$//; s/,/, /g'); agent $(of agent | grep -q . && of agent || echo off); tags $(of tags | grep -q . && of tags || echo none); snapshots ${s:-none}"
+p=$(awk -F: -v i="$i" '$1 == "pool" { n = split($4, a, /[,;]/); for (x = 1; x <= n; x++) if (a[x] == i) print $2 }' "$e/user.cfg" 2>/dev/null | head -n 1)
+r=; [ "$k" = lxc ] || { r='stopped; '; [ ! -e "/var/run/qemu-server/$i.pid" ] || r="runs since $(date -r "/var/run/qemu-server/$i.pid" '+%Y-%m-%d %H:%M'); "; }
+[ ! -r "$f" ] || echo "remark $w $i, ${n:-without a name}, on node $(uname -n): ${r}disks $(disks | sed 's/^\([a-z0-9]*\): *\([^:]*\):.*size=\([0-9A-Z.]*\).*/\1 on \2 \3/' | tr '\n' ',' | sed 's/,$//; s/,/, /g'); agent $(of agent | grep -q . && of agent || echo off); tags $(of tags | grep -q . && of tags || echo none); snapshots ${s:-none}; lock $(of lock | grep . || echo none); protection $(of protection | grep -q 1 && echo on || echo off); HA $(grep -qE "^(vm|ct): *$i *\$" "$e/ha/resources.cfg" 2>/dev/null && echo yes || echo no); replication $(grep -q "^local: $i-" "$e/replication.cfg" 2>/dev/null && echo yes || echo no); pool ${p:-none}; firewall rules $([ -s "$e/firewall/$i.fw" ] && echo yes || echo none)"
 [ -z "$s" ] || echo "loses its snapshots: $s"
 sed '/^\[/,$d' "$f" 2>/dev/null | sed -n 's/^\(unused[0-9]*\): *\([^,]*\).*/loses \1 (\2), which no backup has/p'
 disks | sed -n 's/^\([a-z0-9]*\): *\([^,]*\),.*backup=0.*/loses \1 (\2): it is left out of backups (backup=0)/p'
@@ -48,7 +50,7 @@ disks | sed -n 's/^\([a-z0-9]*\): *\([^,]*\),.*backup=0.*/loses \1 (\2): it is l
 grep -q '^\[PENDING\]' "$f" 2>/dev/null && echo "loses changes of its configuration that are pending"
 awk -F: -v i="$i" '$1 == "pool" { n = split($4, a, /[,;]/); for (x = 1; x <= n; x++) if (a[x] == i) print "loses its place in the pool " $2 } $1 == "acl" && $3 == "/vms/" i { print "loses the permissions of " $4 " on it" }' "$e/user.cfg" 2>/dev/null
 [ ! -s "$e/firewall/$i.fw" ] || echo "loses its firewall rules ($e/firewall/$i.fw)"
-awk -v i="$i" '/^[a-z]/ { job = $2 } $1 == "vmid" { n = split($2, a, ","); for (x = 1; x <= n; x++) if (a[x] == i) print "remark backup job " job " has it, too: one that falls into a run is told by the node, not here" } $1 == "all" && $2 == 1 { print "remark backup job " job " has all guests: one that falls into a run is told by the node, not here" }' "$e/jobs.cfg" 2>/dev/null
+awk -v i="$i" '/^[a-z]/ { job = $2 } $1 == "vmid" { n = split($2, a, ","); for (x = 1; x <= n; x++) if (a[x] == i) print "remark backup job " job " has it, too" } $1 == "all" && $2 == 1 { print "remark backup job " job " has all guests" }' "$e/jobs.cfg" 2>/dev/null
 :
 "#;
 
@@ -178,7 +180,9 @@ mod tests {
         assert_eq!(lines[4], "name shop-db");
         assert!(
             lines[5].contains(
-                "scsi0 on fast 24G, scsi1 on fast 512M; agent 1; tags web;comeback; snapshots first"
+                "stopped; disks scsi0 on fast 24G, scsi1 on fast 512M; agent 1; tags web;comeback; snapshots first"
+            ) && lines[5].ends_with(
+                "lock none; protection off; HA no; replication no; pool shop; firewall rules yes"
             ),
             "{}",
             lines[5]
@@ -192,7 +196,7 @@ mod tests {
                 "loses its place in the pool shop",
                 "loses the permissions of ops@pve on it",
                 "loses its firewall rules (/etc/pve/firewall/131.fw)",
-                "remark backup job nightly has it, too: one that falls into a run is told by the node, not here",
+                "remark backup job nightly has it, too",
             ]
         );
     }

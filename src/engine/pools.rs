@@ -46,7 +46,7 @@ fn reads(bound: &Bound, names: &RunNames) -> Result<Vec<PoolRead>, MethodError> 
     for def in &bound.method.pools {
         if bound.needed(def.when.as_deref())? {
             all.push(
-                read_of(bound, def, &bound.pool_context(names, def)).map_err(|why| {
+                read_of(bound, def, &bound.head_context(names, &def.with)).map_err(|why| {
                     MethodError::Unfit {
                         method: bound.method.name.clone(),
                         why: format!("pool {:?}: {why}", def.name),

@@ -403,6 +403,14 @@ fn destroys(
             continue;
         }
         let (name, what) = (&step.name, &destroys.what);
+        if let Some(copy) = destroys.relies_on.as_ref().filter(|_| destroys.unproved) {
+            let text = format!(
+                "{what} is brought back from {copy:?}, which nothing can test before; what is written in it meanwhile is lost"
+            );
+            if !check.findings.iter().any(|known| known.text == text) {
+                check.find(Gravity::Warning, text);
+            }
+        }
         if !check.marked || *what != subject.to_string() {
             check.find(
                 Gravity::Refused,

@@ -6,7 +6,7 @@ use minijinja::Value;
 
 use crate::event::{Clock, Destroys, Order, Placement, Plan, PlannedStep, Shows, Together};
 use crate::method::{
-    Action, Bound, ExpandedStep, HashOf, HostInfo, MethodError, Payload, RunNames, Step,
+    Action, Bound, ExpandedStep, HashOf, HostInfo, MethodError, Payload, PlaceOf, RunNames, Step,
     SubjectKind, WaitFor, order_runs, unknown_value,
 };
 
@@ -248,6 +248,7 @@ impl Filling<'_> {
         Ok(Some(Destroys {
             what: self.text(&def.what)?,
             relies_on: def.relies_on.clone(),
+            unproved: def.unproved,
         }))
     }
 }
@@ -323,29 +324,12 @@ pub fn own_id(bound: &Bound) -> String {
     }
 }
 
-/// The paths whose places a method wants to know: of the original and of the copy.
+/// The places that a method wants to know, by what they are known by: of the original and of the copy.
 pub(super) fn placed_paths(bound: &Bound) -> Option<[(String, String); 2]> {
-    let def = bound.method.placement.as_ref()?;
-    let first = bound.method.roles.first()?;
-    let names = RunNames::unknown(&bound.sandbox);
-    let step = &bound.steps.first()?.step;
-    let context = bound.context(&names, &BTreeMap::new(), None, step);
-    let path = |source: &str| {
-        let text = bound.templates.text(source, &context).ok()?;
-        // The scratch folder is not there yet: what counts is where it will be.
-        Some(if text.starts_with(names.scratch()) {
-            bound.sandbox.clone()
-        } else {
-            text
-        })
-    };
-    Some([
-        (first.clone(), path(&def.original)?),
-        (
-            def.on.clone().unwrap_or_else(|| first.clone()),
-            path(&def.copy)?,
-        ),
-    ])
+    let places = super::placing::places(bound)?;
+    Some(places.map(|(role, of)| match of {
+        PlaceOf::Path(known) | PlaceOf::Told { told: known } => (role, known),
+    }))
 }
 
 /// Where the original and the copy are going to stand; absent where that is not known.

@@ -287,6 +287,14 @@ impl<'a> Run<'a> {
             .filter_map(|open| Some((open.intended.kind, open.found.clone()?)))
             .collect();
         let none = BTreeMap::new();
+        let mut counts = self.proved.clone();
+        if destroys.unproved {
+            let there = self
+                .open
+                .iter()
+                .filter(|open| open.is_copy() && open.found.is_some());
+            counts.extend(there.map(|open| open.intended.name.clone()));
+        }
         Weighed {
             what: &destroys.what,
             host,
@@ -295,7 +303,7 @@ impl<'a> Run<'a> {
             scratch: self.names.scratch(),
             made: &made,
             relies_on: destroys.relies_on.as_deref(),
-            proved: &self.proved,
+            counts: &counts,
             confirmed: &self.shared.confirmed,
             identities: self.identities.as_ref().unwrap_or(&none),
         }

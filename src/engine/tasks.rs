@@ -7,23 +7,24 @@ use tokio::time::Instant;
 
 use crate::event::{Captured, Clock, EndState, Level, StepId, What};
 use crate::host::{Exit, Host, ask_again};
-use crate::progress::task::{
-    Listed, Upid, Verdict, fitting, last_line, listed, same_log, told, verdict,
-};
+use crate::progress::task::{Listed, Upid, Verdict, fitting, verdict};
 
 use super::EngineError;
 use super::action::Acted;
 use super::command::Followed;
+use super::node::{Over, TASKS, find, last, list, lives};
 use super::run::Run;
 use super::shell::{quote, script, text_of};
 use super::teller::About;
 
-/// Where a node keeps its tasks.
-const TASKS: &str = "/var/log/pve/tasks";
 /// How long a short look may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Pause between two looks at a task that goes on.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Pause between two looks for a task that has just been begun.
+const LOOK: Duration = Duration::from_millis(500);
+/// The moment at which the node has begun a task.
+const BEGUN: &str = "task begun";
 /// How long a task may take to end once it was told to.
 const ENDING: Duration = Duration::from_secs(30);
 
@@ -34,10 +35,18 @@ pub(super) struct Before {
     since: Option<u64>,
 }
 
-/// How a task ended: when, and how.
-struct Over {
-    end: Option<u64>,
-    verdict: Verdict,
+/// A task that was seen while its command runs.
+pub(super) struct Seen {
+    upid: Upid,
+    /// Seconds since its command was begun.
+    after: f64,
+}
+
+impl Seen {
+    /// When the node had begun it, as a mark of its step.
+    pub fn begun(&self) -> (String, f64, f64) {
+        (BEGUN.to_owned(), self.after, LOOK.as_secs_f64())
+    }
 }
 
 impl Run<'_> {
@@ -60,6 +69,45 @@ impl Run<'_> {
         })
     }
 
+    /// Looks for the one task that a command which still runs can have become, and tells it. Never
+    /// ends where there is none, or several.
+    pub(super) async fn seen_task(
+        &self,
+        id: &StepId,
+        before: Option<&Before>,
+        command: &str,
+    ) -> Seen {
+        let begin = Instant::now();
+        let host = before.and_then(|before| self.connected(&before.host).ok());
+        let since = before.and_then(|before| before.since);
+        let (Some(host), Some(since)) = (host, since) else {
+            return std::future::pending().await;
+        };
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let Ok(all) = list(host.as_ref(), since).await else {
+                continue;
+            };
+            let runs = all.iter().filter(|one| one.ended.is_none()).cloned();
+            let runs: Vec<Listed> = runs.collect();
+            if let [one] = fitting(&runs, command)[..] {
+                let after = begin.elapsed().as_secs_f64();
+                self.tell_task(id, &one.upid);
+                let upid = one.upid.clone();
+                return Seen { upid, after };
+            }
+        }
+    }
+
+    fn tell_task(&self, id: &StepId, upid: &Upid) {
+        self.shared.teller.tell(What::Value(Captured {
+            run: self.planned.run.clone(),
+            step: id.clone(),
+            name: "task".to_owned(),
+            value: upid.text.clone(),
+        }));
+    }
+
     /// Finds the task, waits for its end or makes it, and lets the node say how it went.
     pub(super) async fn became_task(
         &self,
@@ -67,6 +115,7 @@ impl Run<'_> {
         before: Before,
         command: &str,
         followed: &Followed,
+        seen: Option<Seen>,
         acted: &mut Acted,
     ) -> Result<(), EngineError> {
         let Some(since) = before.since.filter(|_| followed.gone.is_none()) else {
@@ -84,12 +133,9 @@ impl Run<'_> {
             }
             return Ok(());
         };
-        self.shared.teller.tell(What::Value(Captured {
-            run: self.planned.run.clone(),
-            step: id.clone(),
-            name: "task".to_owned(),
-            value: upid.text.clone(),
-        }));
+        if seen.is_none_or(|seen| seen.upid != upid) {
+            self.tell_task(id, &upid);
+        }
         acted.values.insert("task".to_owned(), upid.text.clone());
         acted.values.insert("node".to_owned(), upid.node.clone());
         let stopped = followed.stopped || followed.interrupted;
@@ -235,68 +281,6 @@ fn settle(over: &Over, upid: &Upid, stopped: bool, acted: &mut Acted) {
             end.cause = Some(format!("its task has left no verdict: {upid}"));
         }
     }
-}
-
-/// The one task since then that a command has become.
-async fn find(
-    host: &dyn Host,
-    since: u64,
-    command: &str,
-    out: &str,
-) -> Result<Option<Upid>, EngineError> {
-    if let Some(upid) = told(out) {
-        return Ok(Some(upid));
-    }
-    let all = list(host, since).await?;
-    let fits = fitting(&all, command);
-    if let [one] = fits[..] {
-        return Ok(Some(one.upid.clone()));
-    }
-    // Somebody else's may fit as well: what was printed is the log of one.
-    let mut same = Vec::new();
-    for one in fits {
-        let path = quote(&format!("{TASKS}/{}", one.upid.log()));
-        let text = format!("head -c 65536 {path} 2>/dev/null || :");
-        let log = script(host, "read the log of a task", &text, PATIENCE).await?;
-        if same_log(out, &log) {
-            same.push(one.upid.clone());
-        }
-    }
-    Ok(match &same[..] {
-        [one] => Some(one.clone()),
-        _ => None,
-    })
-}
-
-/// The node's tasks that began no earlier.
-async fn list(host: &dyn Host, since: u64) -> Result<Vec<Listed>, EngineError> {
-    let text = format!(
-        "cat {TASKS}/active {TASKS}/index {TASKS}/index.1 2>/dev/null | awk -F: -v since={since:08X} '$1 == \"UPID\" && ($5 \"\") >= (since \"\")'"
-    );
-    let said = script(host, "list the node's tasks", &text, PATIENCE).await?;
-    Ok(listed(&said))
-}
-
-/// Whether its process is there: a number alone proves nothing, it may be used again.
-async fn lives(host: &dyn Host, upid: &Upid) -> Result<bool, EngineError> {
-    let text = format!(
-        "line=; {{ read -r line </proc/{}/stat; }} 2>/dev/null; set -- ${{line##*) }}; [ \"${{20-}}\" = {} ] && [ \"$1\" != Z ] && echo lives || :",
-        upid.pid, upid.pstart
-    );
-    let said = script(host, "look at a task's process", &text, PATIENCE).await?;
-    Ok(said == "lives")
-}
-
-/// What the log of a task says that ended unnoticed.
-async fn last(host: &dyn Host, upid: &Upid) -> Result<Over, EngineError> {
-    let path = quote(&format!("{TASKS}/{}", upid.log()));
-    let text = format!("stat -c %Y {path} 2>/dev/null || echo; tail -n 1 {path} 2>/dev/null || :");
-    let said = script(host, "read the end of a task's log", &text, PATIENCE).await?;
-    let (end, line) = said.split_once('\n').unwrap_or((&said, ""));
-    Ok(Over {
-        end: end.trim().parse().ok(),
-        verdict: last_line(line),
-    })
 }
 
 #[cfg(test)]

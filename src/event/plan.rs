@@ -171,6 +171,9 @@ pub struct Destroys {
     /// The leave that must be proved before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<String>,
+    /// Nothing can prove that one before: it counts as long as it is there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unproved: bool,
 }
 
 /// One repetition of a binding.

@@ -8,9 +8,7 @@ use minijinja::value::Serde;
 
 use super::setting::effective;
 use super::template::{Templates, unknown_value};
-use super::{
-    Catalogue, HostInfo, Method, MethodError, Own, Pick, PoolDef, Request, SettingValue, Step,
-};
+use super::{Catalogue, HostInfo, Method, MethodError, Own, Pick, Request, SettingValue, Step};
 use crate::event::{Binding, BindingId, Labels, Subject};
 
 /// A method, ready to run but for what only a run knows.
@@ -450,16 +448,11 @@ impl Bound {
         all
     }
 
-    /// What templates outside of steps may use.
+    /// What templates outside of steps may use: of a look ahead, or of a pool, which may be
+    /// given more.
     #[must_use]
-    pub fn head_context(&self, names: &RunNames) -> Value {
-        Value::from(self.named(self.base(names)))
-    }
-
-    /// All that a pool's templates may use.
-    #[must_use]
-    pub fn pool_context(&self, names: &RunNames, pool: &PoolDef) -> Value {
-        Value::from(self.within(self.named(self.base(names)), &pool.with))
+    pub fn head_context(&self, names: &RunNames, with: &BTreeMap<String, String>) -> Value {
+        Value::from(self.within(self.named(self.base(names)), with))
     }
 
     /// All that a step's templates may use.

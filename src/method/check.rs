@@ -41,6 +41,8 @@ pub(super) fn load(
     let def: MethodDef = toml::from_str(text).map_err(|why| toml_error(file, text, &why))?;
     let placed = fragment::steps(file, text, def.step, fragments)?;
     let pools = fragment::pools(file, text, def.pool, fragments)?;
+    let checks = fragment::checks(file, text, def.check, fragments)?;
+    let placement = fragment::placement(file, text, def.placement, fragments)?;
     let roles = def.roles;
     let first_role = roles.first().cloned().unwrap_or_default();
     let mut steps = Vec::new();
@@ -76,17 +78,13 @@ pub(super) fn load(
             .iter()
             .map(|figure| figure.get_ref().clone())
             .collect(),
-        checks: def
-            .check
-            .iter()
-            .map(|check| check.get_ref().clone())
-            .collect(),
+        checks: checks.iter().map(|check| check.def.clone()).collect(),
         pools: pools.iter().map(|pool| pool.def.clone()).collect(),
         labels: def.labels,
         room: def.room,
         room_on: def.room_on,
         thick: def.thick,
-        placement: def.placement,
+        placement: placement.as_ref().map(|placement| placement.def.clone()),
     };
     check_head(&method).map_err(|why| lines.top(why))?;
     for (name, setting) in &def.settings {
@@ -103,9 +101,13 @@ pub(super) fn load(
     for clock in &def.clock {
         check_clock(&method, clock.get_ref()).map_err(|why| lines.at(clock, why))?;
     }
-    for check in &def.check {
-        let checked = check.get_ref().check(&method, &known.templates);
-        checked.map_err(|why| lines.at(check, format!("check: {why}")))?;
+    for check in &checks {
+        let checked = check.def.check(&method, &known.templates);
+        checked.map_err(|why| check.wrong(format!("check: {why}")))?;
+    }
+    if let Some(placement) = &placement {
+        let checked = placement.def.check(&method, &known.templates);
+        checked.map_err(|why| placement.wrong(format!("placement: {why}")))?;
     }
     for pool in &pools {
         let checked = pool.def.check(&method, &known.templates);
@@ -515,11 +517,19 @@ impl<'a> Known<'a> {
         }
         if let Some(destroys) = &step.destroys {
             self.template("destroys", &destroys.what, names)?;
+            if destroys.unproved && destroys.relies_on.is_none() {
+                return Err("destroys.unproved: of which copy? It needs relies-on".to_owned());
+            }
             if let Some(id) = &destroys.relies_on {
                 if !self.leaves.contains(id) {
                     return Err(format!("destroys.relies-on: no step before leaves {id:?}"));
                 }
-                if !self.proved.contains(id) {
+                if destroys.unproved && !self.copies.contains(id) {
+                    return Err(format!(
+                        "destroys.relies-on: {id:?} is no copy (kind = \"copy\")"
+                    ));
+                }
+                if !destroys.unproved && !self.proved.contains(id) {
                     return Err(format!("destroys.relies-on: no step before proves {id:?}"));
                 }
             }

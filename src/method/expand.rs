@@ -1,5 +1,6 @@
 //! The steps of a binding, one for each item of what they are repeated over.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use minijinja::Value;
@@ -51,7 +52,7 @@ impl Bound {
         let Some(text) = step.each.as_ref().and_then(|each| each.pause.as_ref()) else {
             return Ok(None);
         };
-        let context = self.head_context(&RunNames::unknown(&self.sandbox));
+        let context = self.head_context(&RunNames::unknown(&self.sandbox), &BTreeMap::new());
         let wrong = |why: String| self.wrong(step, format!("each.pause: {why}"));
         let filled = self.templates.text(text, &context).map_err(wrong)?;
         let pause = humantime::parse_duration(&filled);

@@ -1,4 +1,4 @@
-//! Fragments: steps and pools that methods share.
+//! Fragments: steps, pools, looks ahead, places and what is left, which methods share.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::MethodError;
-use super::model::StepDef;
+use super::ahead::{CheckDef, CheckEntry};
+use super::leaves::LeavesEntry;
+use super::model::{OneOrMany, StepDef};
+use super::placement::{PlacementDef, PlacementEntry};
 use super::pool::{PoolDef, PoolEntry};
 
 /// A part of a method or fragment, and where it stands.
@@ -36,6 +39,11 @@ struct FragmentDef {
     step: Vec<Spanned<StepDef>>,
     #[serde(default)]
     pool: Vec<Spanned<PoolEntry>>,
+    #[serde(default)]
+    check: Vec<Spanned<CheckEntry>>,
+    #[serde(default)]
+    leaves: Vec<LeavesEntry>,
+    placement: Option<PlacementEntry>,
 }
 
 /// Fragments by name, as text.
@@ -66,9 +74,10 @@ pub(super) fn steps(
     fragments: &Fragments,
 ) -> Result<Vec<Placed<StepDef>>, MethodError> {
     let mut all = Vec::new();
-    for step in placed(file, text, steps) {
+    for mut step in placed(file, text, steps) {
         let using = &step.def;
         let Some(name) = &using.fragment else {
+            leaves(&mut step, fragments)?;
             all.push(step);
             continue;
         };
@@ -87,10 +96,111 @@ pub(super) fn steps(
             def.on = def.on.take().or_else(|| using.on.clone());
             def.series = def.series.take().or_else(|| using.series.clone());
             def.when = both(using.when.as_ref(), def.when.take());
+            leaves(&mut inner, fragments)?;
             all.push(inner);
         }
     }
     Ok(all)
+}
+
+/// Puts what is left by fragments in the place of `use`: what they are given is known in all of
+/// the step.
+fn leaves(step: &mut Placed<StepDef>, fragments: &Fragments) -> Result<(), MethodError> {
+    let Some(written) = step.def.leaves.take() else {
+        return Ok(());
+    };
+    let mut all = Vec::new();
+    for entry in written.0 {
+        let Some(name) = &entry.fragment else {
+            all.push(entry);
+            continue;
+        };
+        let (_, _, fragment) = open(step, name, &entry.with, fragments)?;
+        if fragment.leaves.is_empty() {
+            return Err(step.wrong(format!("the fragment {name:?} leaves nothing")));
+        }
+        for mut one in fragment.leaves {
+            if let Some(id) = &mut one.id {
+                put(id, &entry.with);
+            }
+            all.push(one);
+        }
+        for (param, value) in &entry.with {
+            let other = step.def.with.insert(param.clone(), value.clone());
+            if other.is_some_and(|other| other != *value) {
+                return Err(step.wrong(format!("leaves: with.{param} is given twice")));
+            }
+        }
+    }
+    step.def.leaves = Some(OneOrMany(all));
+    Ok(())
+}
+
+/// Puts the looks ahead of fragments in the place of `use`.
+pub(super) fn checks(
+    file: &str,
+    text: &str,
+    checks: Vec<Spanned<CheckEntry>>,
+    fragments: &Fragments,
+) -> Result<Vec<Placed<CheckDef>>, MethodError> {
+    let mut all = Vec::new();
+    for check in placed(file, text, checks) {
+        let using = &check.def;
+        let Some(name) = &using.fragment else {
+            all.push(whole(check)?);
+            continue;
+        };
+        if using.run.is_some() {
+            return Err(check.wrong("run is that of the fragment".to_owned()));
+        }
+        let (path, source, fragment) = open(&check, name, &using.with, fragments)?;
+        if fragment.check.is_empty() {
+            return Err(check.wrong(format!("the fragment {name:?} holds no checks")));
+        }
+        for mut inner in placed(path, source, fragment.check) {
+            if inner.def.fragment.is_some() {
+                return Err(check.wrong(NO_USE.to_owned()));
+            }
+            let def = &mut inner.def;
+            def.with.clone_from(&using.with);
+            def.on = def.on.take().or_else(|| using.on.clone());
+            def.when = both(using.when.as_ref(), def.when.take());
+            // What it is given stands where it is used.
+            all.push(Placed {
+                def: whole(inner)?.def,
+                file: check.file.clone(),
+                line: check.line,
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// The placement of a method, or that of a fragment in the place of `use`.
+pub(super) fn placement(
+    file: &str,
+    text: &str,
+    placement: Option<Spanned<PlacementEntry>>,
+    fragments: &Fragments,
+) -> Result<Option<Placed<PlacementDef>>, MethodError> {
+    let Some(entry) = placed(file, text, placement.into_iter().collect()).next() else {
+        return Ok(None);
+    };
+    let using = &entry.def;
+    let Some(name) = &using.fragment else {
+        return whole(entry).map(Some);
+    };
+    let (_, _, fragment) = open(&entry, name, &using.with, fragments)?;
+    let Some(mut inner) = fragment.placement else {
+        return Err(entry.wrong(format!("the fragment {name:?} holds no placement")));
+    };
+    inner.with.clone_from(&using.with);
+    whole(Placed {
+        def: inner,
+        file: entry.file.clone(),
+        line: entry.line,
+    })
+    .map(Some)
 }
 
 /// Puts the pools of fragments in the place of `use`.
@@ -138,8 +248,8 @@ pub(super) fn pools(
 
 const NO_USE: &str = "a fragment uses no fragments";
 
-fn whole(pool: Placed<PoolEntry>) -> Result<Placed<PoolDef>, MethodError> {
-    let Placed { def, file, line } = pool;
+fn whole<T, E: TryInto<T, Error = String>>(entry: Placed<E>) -> Result<Placed<T>, MethodError> {
+    let Placed { def, file, line } = entry;
     match def.try_into() {
         Ok(def) => Ok(Placed { def, file, line }),
         Err(why) => Err(MethodError::Wrong { file, line, why }),
@@ -156,11 +266,7 @@ fn both(outer: Option<&String>, inner: Option<String>) -> Option<String> {
 
 /// Puts params into the names of a fragment's step, so that it can be used more than once.
 fn names(def: &mut StepDef, with: &BTreeMap<String, String>) {
-    let put = |name: &mut String| {
-        for (param, value) in with {
-            *name = name.replace(&format!("{{{{ {param} }}}}"), value);
-        }
-    };
+    let put = |name: &mut String| put(name, with);
     def.name.iter_mut().for_each(put);
     def.undoes.iter_mut().for_each(put);
     def.proves.iter_mut().for_each(put);
@@ -169,7 +275,15 @@ fn names(def: &mut StepDef, with: &BTreeMap<String, String>) {
         put(relies_on);
     }
     for leaves in def.leaves.iter_mut().flat_map(|leaves| &mut leaves.0) {
-        put(&mut leaves.id);
+        leaves.id.iter_mut().for_each(put);
+        // What a fragment is given goes on to one that it uses for what it leaves.
+        leaves.with.values_mut().for_each(put);
+    }
+}
+
+fn put(name: &mut String, with: &BTreeMap<String, String>) {
+    for (param, value) in with {
+        *name = name.replace(&format!("{{{{ {param} }}}}"), value);
     }
 }
 

@@ -10,10 +10,12 @@ mod catalogue;
 mod check;
 mod expand;
 mod fragment;
+mod leaves;
 mod model;
 mod names;
 mod order;
 mod pipe;
+mod placement;
 mod pool;
 mod request;
 mod setting;
@@ -25,12 +27,14 @@ pub use action::{Action, Hash, HashOf, Payload, SpaceRead, Wait, WaitFor};
 pub use ahead::CheckDef;
 pub use bind::{Bound, ExpandedStep, RunNames, bind, pairs};
 pub use catalogue::{Catalogue, Origin};
+pub use leaves::Leaves;
 pub use model::{
-    Background, ClockDef, Each, FigureDef, Leaves, Method, Need, Own, PlacementDef, Secret, Step,
-    SubjectKind, ThickDef, Until,
+    Background, ClockDef, Each, FigureDef, Method, Need, Own, Secret, Step, SubjectKind, ThickDef,
+    Until,
 };
 pub use order::order_runs;
 pub use pipe::{Member, Pipe, SHA256, THROUGH, UNSEEN};
+pub use placement::{PlaceOf, PlacementDef};
 pub use pool::PoolDef;
 pub use request::{HostInfo, Pick, Request, Set, SubjectSpec};
 pub use setting::{Kind, Setting, SettingValue};

@@ -9,11 +9,13 @@ use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
 use super::action::{Action, HashDef, PayloadDef, SpaceDef, WaitDef};
-use super::ahead::CheckDef;
+use super::ahead::{CheckDef, CheckEntry};
+use super::leaves::LeavesEntry;
 use super::pipe::Member;
+use super::placement::PlacementEntry;
 use super::pool::{PoolDef, PoolEntry};
 use super::setting::Setting;
-use crate::event::{Clock, LeaveKind, Phase};
+use crate::event::{Clock, Phase};
 
 /// A procedure to measure.
 #[derive(Debug, Clone)]
@@ -59,8 +61,8 @@ pub struct Method {
     pub room_on: BTreeMap<String, String>,
     /// Where holes of the subject become bytes on their way.
     pub thick: Option<ThickDef>,
-    /// Path of the original and of the copy, templates.
-    pub placement: Option<PlacementDef>,
+    /// Where the original and the copy stand.
+    pub placement: Option<super::placement::PlacementDef>,
 }
 
 /// What is protected and brought back.
@@ -166,7 +168,7 @@ pub struct Step {
     /// Exit codes that are not failures, beside 0.
     pub ok: Vec<i32>,
     /// What it leaves behind.
-    pub leaves: Vec<Leaves>,
+    pub leaves: Vec<super::leaves::Leaves>,
     /// The leave that it takes away.
     pub undoes: Option<String>,
     /// The leave that it proves.
@@ -225,20 +227,6 @@ fn item() -> String {
     "i".to_owned()
 }
 
-/// What a step leaves behind.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Leaves {
-    /// Name in the method file.
-    pub id: String,
-    /// What it is.
-    pub kind: LeaveKind,
-    /// Shell text that prints what is there, or nothing.
-    pub find: String,
-    /// Shell text that takes `{{ found }}` away.
-    pub undo: String,
-}
-
 /// What a step destroys.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -248,6 +236,9 @@ pub struct DestroysDef {
     /// The leave that must be proved before.
     #[serde(default)]
     pub relies_on: Option<String>,
+    /// Nothing can prove that one before: it has to be there, and the operator's word counts.
+    #[serde(default)]
+    pub unproved: bool,
     /// It is taken away as a whole, with what no copy holds of it: what was written back would
     /// lack that.
     #[serde(default)]
@@ -353,19 +344,6 @@ pub struct ThickDef {
     pub instead: String,
 }
 
-/// Where the original and the copy stand.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlacementDef {
-    /// Path, a template.
-    pub original: String,
-    /// Path, a template.
-    pub copy: String,
-    /// Role of the copy's host; the first one where absent.
-    #[serde(default)]
-    pub on: Option<String>,
-}
-
 /// A method file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -394,7 +372,7 @@ pub(super) struct MethodDef {
     #[serde(default)]
     pub pool: Vec<Spanned<PoolEntry>>,
     #[serde(default)]
-    pub check: Vec<Spanned<CheckDef>>,
+    pub check: Vec<Spanned<CheckEntry>>,
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
     pub room: Option<String>,
@@ -403,7 +381,7 @@ pub(super) struct MethodDef {
     #[serde(default)]
     pub thick: Option<ThickDef>,
     #[serde(default)]
-    pub placement: Option<PlacementDef>,
+    pub placement: Option<Spanned<PlacementEntry>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -474,7 +452,7 @@ pub(super) struct StepDef {
     pub gives: BTreeMap<String, String>,
     #[serde(default)]
     pub ok: Vec<i32>,
-    pub leaves: Option<OneOrMany<Leaves>>,
+    pub leaves: Option<OneOrMany<LeavesEntry>>,
     pub undoes: Option<String>,
     pub proves: Option<String>,
     pub destroys: Option<DestroysDef>,

@@ -103,6 +103,14 @@ impl SubjectSpec {
                     self.id
                 ))
             }
+            SubjectKind::Vm | SubjectKind::Ct
+                if self.id.is_empty() || !self.id.bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
+                Err(format!(
+                    "the subject {:?} must be a guest's number, such as 131",
+                    self.id
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -284,6 +292,7 @@ mod tests {
         }
         assert!(read("dir:srv").unwrap().is_well_formed().is_err());
         assert!(read("vm:9001").unwrap().is_well_formed().is_ok());
+        assert!(read("ct:shop-db").unwrap().is_well_formed().is_err());
     }
 
     #[test]

@@ -15,6 +15,11 @@ pub(super) fn typed(placed: &Placed<StepDef>, first_role: &str) -> Result<Step, 
         .ok_or_else(|| say("it needs a phase".to_owned()))?;
     let on = def.on.clone().unwrap_or_else(|| first_role.to_owned());
     let action = action(&def).map_err(say)?;
+    let leaves = def.leaves.map(|leaves| leaves.0).unwrap_or_default();
+    let leaves = { leaves.into_iter() }
+        .map(TryInto::try_into)
+        .collect::<Result<_, _>>();
+    let leaves = leaves.map_err(say)?;
     Ok(Step {
         phase,
         action,
@@ -26,7 +31,7 @@ pub(super) fn typed(placed: &Placed<StepDef>, first_role: &str) -> Result<Step, 
         figures: def.figures,
         gives: def.gives,
         ok: def.ok,
-        leaves: def.leaves.map(|leaves| leaves.0).unwrap_or_default(),
+        leaves,
         undoes: def.undoes,
         proves: def.proves,
         destroys: def.destroys.map(Box::new),

@@ -170,6 +170,9 @@ impl Session {
                     step.marks.push(mark.clone());
                 }
             }),
+            What::Value(value) if value.name == "task" => {
+                self.with_step(&value.step, |step| step.task = Some(value.value.clone()));
+            }
             What::Value(_) => {}
             What::Sample(sample) => self.sample(sample),
             What::Space(space) => self.space(space),
@@ -367,6 +370,7 @@ impl Session {
             highest: 0.0,
             pace: Pace::default(),
             marks: Vec::new(),
+            task: None,
             last_output: None,
             quiet: Duration::ZERO,
         };

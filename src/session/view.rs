@@ -80,6 +80,8 @@ pub struct StepView {
     pub pace: Pace,
     /// Named moments.
     pub marks: Vec<Mark>,
+    /// The task of Proxmox that it has become.
+    pub task: Option<String>,
     /// When its last output came.
     pub last_output: Option<Nanos>,
     /// The longest time without output, once it was over.

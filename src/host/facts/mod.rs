@@ -4,12 +4,14 @@ mod apart;
 mod clock;
 mod parse;
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::sh::{CLOCK, COMMON, FACTS, Vars};
 use super::supervisor::{Heard, Launch, Supervisor};
 use super::{Host, HostError, ask_again};
-use crate::event::Facts;
+use crate::event::{Facts, Place};
 
 pub use self::clock::{ClockSource, HostClock};
 pub use self::parse::parse;
@@ -130,6 +132,36 @@ pub fn scripts(wanted: &Wanted<'_>) -> Result<Vec<String>, String> {
         script.push_str("say told\n");
     }
     Ok(scripts)
+}
+
+/// Asks a host where these stand alone: paths, datasets, volumes with their group, devices.
+///
+/// # Errors
+/// Where it cannot be reached, or does not answer in full.
+pub async fn places(
+    host: &dyn Host,
+    paths: &[String],
+) -> Result<BTreeMap<String, Place>, HostError> {
+    let refused = |why: String| HostError::Refused {
+        host: host.name().to_owned(),
+        why,
+    };
+    let vars = Vars::default().set("mark", MARK);
+    let vars = vars.map_err(|why| refused(why.to_string()))?;
+    let mut script = vars.script(&[COMMON, CLOCK, FACTS]);
+    script.push_str("filesystems\n");
+    for (number, path) in paths.iter().enumerate() {
+        let quoted = shlex::try_quote(path).map_err(|why| refused(format!("{path:?}: {why}")))?;
+        let _ = writeln!(script, "place {number} {quoted}");
+    }
+    script.push_str("say told\n");
+    let answer = ask_again(host, &script, b"", ANSWER, PATIENCE).await?;
+    if !parse::is_whole(&answer.out) {
+        return Err(refused(
+            "it did not say in full where paths stand".to_owned(),
+        ));
+    }
+    Ok(parse(&answer.out, host.name(), paths).paths)
 }
 
 fn is_plain(tool: &str) -> bool {

@@ -130,6 +130,7 @@ pub(super) fn sample(readings: &[(u64, u64)]) -> StepView {
         }),
         pace,
         marks: Vec::new(),
+        task: None,
         highest: 0.0,
         last_output: None,
         quiet: Duration::ZERO,

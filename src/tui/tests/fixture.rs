@@ -98,6 +98,7 @@ fn binding(at: usize) -> Binding {
                 destroys: destroys.map(|what| Destroys {
                     what: what.into(),
                     relies_on: Some("archive".into()),
+                    unproved: false,
                 }),
                 command: (*command).into(),
             })
@@ -274,6 +275,7 @@ impl Tale {
             destroys: destroys.map(|what| Destroys {
                 what: what.into(),
                 relies_on: None,
+                unproved: false,
             }),
             background: false,
             shows: self.shows,

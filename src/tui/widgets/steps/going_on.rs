@@ -54,6 +54,9 @@ impl List<'_> {
             Self::marks(row, step);
             self.to_come(row, step);
         }));
+        // Its node is in it, and it is what a node's own list calls it.
+        let task = step.task.as_deref();
+        below.extend(task.and_then(|task| self.below(|row| _ = row.whole(task, Role::Muted))));
         below
     }
 
