@@ -171,23 +171,18 @@ fn the_experiment_three_times_is_verified_obeys_its_laws_and_leaves_nothing() {
 fn merged_full_or_in_the_way_it_leaves_nothing() {
     let Some(lab) = Lab::new() else { return };
 
-    let mut merge = SNAPSHOT.to_vec();
-    merge.extend([
-        "--reps",
-        "1",
-        "--set",
-        "rollback=merge",
-        "--set",
-        "fs=xfs",
-        "--set",
-        "snapshots=1,3",
-    ]);
-    let (run, recording) = lab.run("merge.jsonl", &merge);
+    // Merged, also where a second snapshot was taken since.
+    let merge = "--method lvm-thin-snapshot --method lvm-thin-experiment --reps 1 --set rollback=merge --set fs=xfs \
+                 --set lvm-thin-snapshot.snapshots=1,3 --set times=1 --set load_size=4MiB --set load_seconds=2 \
+                 --set load_before=0.2";
+    let (run, recording) = lab.run("merge.jsonl", &merge.split(' ').collect::<Vec<_>>());
     run.assert_good();
-    let sample = recording
+    let series: Vec<_> = recording
         .of("sample")
-        .find(|sample| sample["name"] == "rollback");
-    assert_eq!(sample.unwrap()["series"], "snapshot, merge");
+        .filter(|sample| sample["name"] == "rollback")
+        .map(|sample| sample["series"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(series, ["snapshot, merge", "experiment, merge"]);
     for name in [
         "many: create",
         "many: list",
