@@ -76,7 +76,7 @@ fn the_first_start_with_no_configuration_at_all() {
     let data = data("pick-data-");
     let what = format!("dir:{}", data.path().display());
     let mut screen = Screen::start(home.path(), &[], &[], (120, 40));
-    screen.wait("files-cp");
+    screen.wait("copy-local");
     screen.wait("of its own");
     // Nothing was ever run here.
     show_only(&mut screen, "files-cp");
@@ -150,7 +150,7 @@ fn what_is_destroyed_is_marked_named_and_comes_back() {
     fs::write(data.path().join(".comeback-subject"), "").unwrap();
     let name = data.path().file_name().unwrap().to_str().unwrap();
     let mut screen = Screen::start(home.path(), &[], &[], (120, 40));
-    screen.wait("in-place");
+    screen.wait("Methods on local");
     // It is found by its mark.
     screen.until("the marked folder", |text| text.contains("marked"));
     show_only(&mut screen, "in-place");

@@ -105,7 +105,7 @@ fn the_dashboard_asks_in_dialogs() {
     screen.wait("passphrase");
     screen.keys(PASSPHRASE);
     screen.keys("\r");
-    screen.wait("files-cp");
+    screen.wait("copy-local");
     assert!(!screen.raw().contains(PASSPHRASE));
     assert_eq!(known(&server).lines().count(), 1);
     screen.keys("q");
