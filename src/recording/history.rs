@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{BoundSummary, HostSummary, Summary, files};
 use crate::event::{Binding, Bytes, Facts, Origin, Subject};
-use crate::session::median;
+use crate::session::{TOGETHER, median};
 
 /// So many recordings are looked at, the newest.
 const MOST: usize = 200;
@@ -81,7 +81,9 @@ impl History {
             }
             let hosts = Arc::new(recording.hosts);
             for run in recording.runs {
-                if let Some(seconds) = run.seconds.filter(|_| run.is_good()) {
+                // Beside another method it had not the machine for itself.
+                let counts = run.is_good() && !run.labels.contains_key(TOGETHER);
+                if let Some(seconds) = run.seconds.filter(|_| counts) {
                     kept.push(Kept {
                         bound: Arc::clone(&run.bound),
                         hosts: Arc::clone(&hosts),
@@ -249,7 +251,9 @@ mod tests {
             run("1MiB", own(), EndState::Ok, 4.0),
             run("9MiB", own(), EndState::Ok, 6.0),
             run("9MiB", own(), EndState::Failed, 90.0),
+            run("9MiB", own(), EndState::Ok, 50.0),
         ];
+        runs[3].labels.insert(TOGETHER.into(), "files-tar".into());
         for run in &mut runs {
             run.subject_bytes = Some(Bytes(2));
         }

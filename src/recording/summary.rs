@@ -15,7 +15,7 @@ use super::{ReadError, Reader};
 use crate::event::{
     BindingId, Bytes, End, Event, Labels, Nanos, Origin, RunId, Subject, What, is_later,
 };
-use crate::session::{Ending, RunStage, ToldOfRuns};
+use crate::session::{Ending, RESTARTED, RunStage, ToldOfRuns};
 
 /// A recording in short.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -165,6 +165,10 @@ impl Summary {
                 summary.size = size;
                 summary.in_use = Lock::of(&file) == Lock::Held;
                 summary.take(file, is_wanted)?;
+                // What was started again beside another run is a load, and none of those that were planned.
+                summary
+                    .runs
+                    .retain(|run| !run.labels.contains_key(RESTARTED));
             }
             Err(why) => summary.trouble = Some(why),
         }

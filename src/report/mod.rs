@@ -32,7 +32,9 @@ pub use comparison::Comparison;
 pub use figures::Scale;
 pub use headline::{headline, main_times};
 pub use overview::{Cell, Overview, Sort, overview};
-pub use projection::{lasting, render_projection, render_projection_width};
+pub use projection::{
+    LineKind, lasting, projection_lines, render_projection, render_projection_width,
+};
 pub use stamps::{Stamped, Stamps};
 pub use story::story;
 pub use times::{Time, times};

@@ -46,7 +46,7 @@ pub use ledger::{Ledger, Left, LeftState};
 pub use log::{Lines, LogLine, LogStore, MOST_BYTES};
 pub use pace::Pace;
 pub use pools::{PoolView, Pools};
-pub use projection::{Part, Pipeline, PipelineError, Printed, Projection, Wanted, Way};
+pub use projection::{Part, Pipeline, PipelineError, Printed, Projection, Wanted, Way, Without};
 pub use remarks::short;
 pub use runs::HostRuns;
 pub use series::{Counts, Series, bytes_can_be, can_be, median, range_holds_median, sample_can_be};

@@ -98,6 +98,7 @@ impl Model {
                 vec![Context::Compare, Context::Replay]
             }
             Screen::Comparing => vec![Context::Compare],
+            Screen::Projecting => vec![Context::Project],
             Screen::Recordings => vec![Context::Recordings],
         }
     }

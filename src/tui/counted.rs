@@ -3,11 +3,13 @@
 //! shown meanwhile.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::event::{Bytes, RunId, SessionId};
 use crate::report::{Time, conditions, times};
-use crate::session::{Row, Session, Stamp, Tally, sample_can_be};
+use crate::session::{
+    PipelineError, Projection, Row, Session, Stamp, Tally, Wanted, sample_can_be,
+};
 
 use super::model::Model;
 use super::screens::comparing::Shown;
@@ -32,7 +34,12 @@ pub struct Counted {
     /// Bytes that were moved in several runs.
     pub moved: Vec<Moved>,
     shown: OnceLock<Shown>,
+    /// What was asked last of other disks, and the answer.
+    projected: Mutex<Option<(Wanted, Projected)>>,
 }
+
+/// How long other disks take, or why that cannot be told.
+pub type Projected = Arc<Result<Projection, PipelineError>>;
 
 /// Bytes of one name over all runs of a session.
 #[derive(Debug)]
@@ -59,6 +66,7 @@ impl Counted {
             moved: moved(session),
             tally,
             shown: OnceLock::new(),
+            projected: Mutex::default(),
         }
     }
 
@@ -74,6 +82,23 @@ impl Counted {
     #[must_use]
     pub fn are_of(&self, session: &Session) -> bool {
         self.stamp == session.stamp()
+    }
+
+    /// How long other disks take, by these figures.
+    pub(super) fn projected(&self, session: &Session, wanted: &Wanted) -> Projected {
+        let mut known = self
+            .projected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((of, told)) if of == wanted => Arc::clone(told),
+            _ => {
+                let rows = self.tally.rows.clone();
+                let told = Arc::new(Projection::of_rows(session, rows, wanted));
+                *known = Some((wanted.clone(), Arc::clone(&told)));
+                told
+            }
+        }
     }
 
     /// What the comparison shows.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::BindingId;
+use crate::event::{BindingId, PlannedRun};
 use crate::method::order_runs;
 use crate::recording::{Earlier, Past};
 
 use super::format;
 use super::model::Picking;
-use super::offer::MethodOffer;
+use super::offer::{MethodOffer, Picked};
 
 /// What is known of how long a plan takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,18 +77,35 @@ pub fn forecast(picking: &Picking) -> Option<Forecast> {
 fn length(picking: &Picking, chosen: &[&MethodOffer], seconds: fn(&Earlier) -> f64) -> f64 {
     let ids: Vec<BindingId> = (0..chosen.len()).map(|at| at.to_string().into()).collect();
     let mut busy: BTreeMap<&str, f64> = BTreeMap::new();
-    for run in order_runs(&ids, &[], picking.reps.0, picking.order) {
-        let at = ids.iter().position(|id| *id == run.binding);
-        let Some(method) = at.and_then(|at| chosen.get(at)) else {
-            continue;
+    let id = |picked: &Picked| {
+        let at = chosen
+            .iter()
+            .position(|method| method.picked() == *picked)?;
+        ids.get(at).cloned()
+    };
+    let pairs = picking.pairs();
+    let pairs = pairs.iter();
+    let pairs: Vec<_> = pairs
+        .filter_map(|[one, other]| Some([id(one)?, id(other)?]))
+        .collect();
+    let runs = order_runs(&ids, &pairs, picking.reps.0, picking.order);
+    let is_pair = |one: &PlannedRun, next: &PlannedRun| one.beside.as_ref() == Some(&next.run);
+    for turn in runs.chunk_by(is_pair) {
+        let method = |run: &PlannedRun| {
+            let at = ids.iter().position(|id| *id == run.binding);
+            chosen.get(at?).copied()
         };
-        let Past::Runs(runs) = &method.past else {
-            continue;
-        };
-        let machines = || method.machines.iter().map(String::as_str);
-        let free = machines().filter_map(|machine| busy.get(machine).copied());
-        let end = free.fold(0.0, f64::max) + seconds(runs);
-        busy.extend(machines().map(|machine| (machine, end)));
+        let methods: Vec<&MethodOffer> = turn.iter().filter_map(method).collect();
+        // How much two slow each other is not known before they have run at once.
+        let length = methods.iter().filter_map(|method| match &method.past {
+            Past::Runs(runs) => Some(seconds(runs)),
+            _ => None,
+        });
+        let length = length.fold(0.0, f64::max);
+        let machines = || methods.iter().flat_map(|method| &method.machines);
+        let free = machines().filter_map(|machine| busy.get(machine.as_str()).copied());
+        let end = free.fold(0.0, f64::max) + length;
+        busy.extend(machines().map(|machine| (machine.as_str(), end)));
     }
     busy.into_values().fold(0.0, f64::max)
 }

@@ -158,6 +158,10 @@ pub enum Purpose {
     FilterRecordings,
     /// A moment of the recording to go to.
     GoTo,
+    /// Disks that are carried over to.
+    Disks,
+    /// Two methods behind each other.
+    Pipeline,
     /// A subject on this host.
     Subject(String),
     /// The name of what is destroyed; the choice starts once all are typed.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use chrono::FixedOffset;
 
-use crate::event::{AskId, Nanos, Order, Question, RunId};
+use crate::event::{AskId, First, Nanos, Order, Question, RunId};
 use crate::report::{Sort, Stamps};
-use crate::session::{RunView, Session};
+use crate::session::{RunView, Session, Wanted};
 
 use super::counted::Counted;
 use super::found::Found;
@@ -46,6 +46,8 @@ pub struct Model {
     pub watching: Watching,
     /// The comparison.
     pub comparing: Comparing,
+    /// How long other disks take.
+    pub projecting: Projecting,
     /// The list of recordings.
     pub recordings: Recordings,
     /// Where the replay stands, where this is one.
@@ -75,6 +77,8 @@ pub enum Screen {
     Watching,
     /// What came out.
     Comparing,
+    /// How long other disks take.
+    Projecting,
     /// What was recorded.
     Recordings,
 }
@@ -112,6 +116,12 @@ pub struct Picking {
     pub whole: bool,
     /// What is picked.
     pub picked: BTreeSet<Picked>,
+    /// Of these each two also run at once.
+    pub together: Vec<[Picked; 2]>,
+    /// One that is to run at once with another, not chosen yet.
+    pub half: Option<Picked>,
+    /// What the one does that is done first.
+    pub first: First,
     /// Only methods with this text are shown.
     pub filter: String,
     /// Repetitions of each.
@@ -285,6 +295,19 @@ pub struct Comparing {
     pub sort: Option<Sort>,
 }
 
+/// How long other disks take.
+#[derive(Debug, Clone, Default)]
+pub struct Projecting {
+    /// What is asked.
+    pub wanted: Wanted,
+    /// The disks, as they were typed.
+    pub typed: String,
+    /// Rows above the screen.
+    pub scroll: usize,
+    /// The screen to go back to.
+    pub from: Option<Screen>,
+}
+
 impl Model {
     /// Before anything is known.
     #[must_use]
@@ -300,6 +323,7 @@ impl Model {
             picking: Picking::default(),
             watching: Watching::default(),
             comparing: Comparing::default(),
+            projecting: Projecting::default(),
             recordings: Recordings::default(),
             replay: None,
             presented: None,
@@ -398,6 +422,14 @@ impl Picking {
             method.runnable.is_ok() && self.picked.contains(&method.picked())
         };
         offer.methods.iter().filter(is_chosen).collect()
+    }
+
+    /// Of the chosen methods those of which two also run at once.
+    #[must_use]
+    pub fn pairs(&self) -> Vec<[Picked; 2]> {
+        let chosen: Vec<Picked> = self.chosen().iter().map(|method| method.picked()).collect();
+        let is_whole = |pair: &&[Picked; 2]| pair.iter().all(|one| chosen.contains(one));
+        self.together.iter().filter(is_whole).cloned().collect()
     }
 
     /// Named subjects that the chosen methods destroy, each once.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::event::{Bytes, HostState, Order, Phase, Placement};
+use crate::event::{Bytes, First, HostState, Order, Phase, Placement};
 use crate::method::{Kind, Own, SubjectKind, SubjectSpec};
 use crate::recording::Past;
 
@@ -209,6 +209,10 @@ pub struct Choice {
     pub reps: u32,
     /// How they take turns.
     pub order: Order,
+    /// Of which each two also run at once.
+    pub together: Vec<[Picked; 2]>,
+    /// What the one of two does that is done first.
+    pub first: First,
     /// Named subjects whose destruction was confirmed by typing their name.
     pub destroy: Vec<Named>,
 }

@@ -219,6 +219,7 @@ fn draw(ui: Ui<'_>, buffer: &mut Buffer) -> Option<Position> {
         Screen::Picking => screens::picking::draw(ui, buffer),
         Screen::Watching => screens::watching::draw(ui, buffer),
         Screen::Comparing => screens::comparing::draw(ui, body, buffer),
+        Screen::Projecting => screens::projecting::draw(ui, body, buffer),
         Screen::Recordings => screens::recordings::draw(ui, buffer),
     }
     let typed = super::widgets::command_bar::draw(ui, bar, buffer);

@@ -1,9 +1,8 @@
 //! From what was picked to what would have been typed.
 
 use crate::engine::Confirmation;
-use crate::event::First;
 use crate::method::{Pick, Request, SubjectSpec};
-use crate::tui::Choice;
+use crate::tui::{Choice, Picked};
 
 use super::super::prepare::Asked;
 use super::{CommandError, Seats, offer};
@@ -32,7 +31,14 @@ impl Seats {
                 ..spec.clone()
             })
             .collect();
+        let pick = |picked: &Picked| {
+            let is_it = |pick: &&Pick| pick.host == picked.host && pick.method == picked.method;
+            picks.iter().find(is_it).cloned()
+        };
+        let together = choice.together.iter();
+        let together = together.filter_map(|[one, other]| Some([pick(one)?, pick(other)?]));
         let request = Request {
+            together: together.collect(),
             sets: offer::sets(&self.wishes, &picks),
             picks,
             subjects,
@@ -61,7 +67,7 @@ impl Seats {
             confirmed,
             reps: choice.reps,
             order: choice.order,
-            first: First::default(),
+            first: choice.first,
         })
     }
 }

@@ -291,3 +291,18 @@ fn a_pipe_with_a_name_is_no_recording_and_nobody_waits_for_it() {
     assert!(recordings(folder.path()).unwrap().is_empty());
     assert_eq!(Summary::read(&path).result(), "it is no file");
 }
+
+#[test]
+fn what_was_started_again_beside_a_run_is_none_of_its_runs() {
+    let mut story = Story::new();
+    let tar = story.binding("files-tar", "nas");
+    let run = story.run(&tar, "full");
+    story.proved(&run, true);
+    story.done(&run, EndState::Ok);
+    let again = story.labelled(&tar, "full", &[(RESTARTED, "yes")]);
+    story.done(&again, EndState::Stopped);
+    story.end();
+    let folder = tempfile::tempdir().unwrap();
+    let summary = Summary::read(&write(&folder, "a.jsonl", &story.events()));
+    assert_eq!((summary.runs.len(), summary.outcome()), (1, Outcome::Done));
+}

@@ -113,9 +113,15 @@ pub(super) fn json(projection: &Projection) -> String {
     let without: Vec<String> = projection
         .without
         .iter()
-        .map(|name| cleaned(name))
+        .map(|one| cleaned(&one.name))
         .collect();
     put("without_rate", json!(without));
+    let why: Vec<String> = projection
+        .without
+        .iter()
+        .map(|one| cleaned(&one.why))
+        .collect();
+    put("why_without", json!(why));
     put(
         "pipelines",
         projection.pipelines.iter().map(pipeline).collect(),

@@ -6,6 +6,13 @@ mod words;
 
 use super::{Format, LEAST_WIDTH, WIDTH};
 use crate::session::{Projection, Span};
+pub use text::LineKind;
+
+/// A projection in lines of so many columns, each with what it is.
+#[must_use]
+pub fn projection_lines(projection: &Projection, width: usize) -> Vec<(LineKind, String)> {
+    text::lines(projection, width)
+}
 
 /// A projection in one of the formats. It ends with a line feed.
 #[must_use]

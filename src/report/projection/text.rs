@@ -36,42 +36,85 @@ fn rows(projection: &Projection) -> Vec<[String; 6]> {
 
 const NOTHING: &str = "Nothing in this recording tells how fast bytes were moved: no run of it ended well and has a rate.";
 
-pub(super) fn table(projection: &Projection, width: usize) -> String {
-    let mut out = hang("", &words::title(projection), width);
+/// What a line of a projection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineKind {
+    /// What it is about.
+    Title,
+    /// The name of a section, or of columns.
+    Heading,
+    /// A method, with its figures where these have room.
+    Name,
+    /// What is said of it.
+    Said,
+    /// What there is no answer to.
+    Warning,
+    /// Nothing.
+    Blank,
+}
+
+/// Lines, each of a kind.
+#[derive(Default)]
+struct Lines(Vec<(LineKind, String)>);
+
+impl Lines {
+    fn add(&mut self, kind: LineKind, text: &str) {
+        let lines = text.trim_end_matches('\n').split('\n');
+        self.0.extend(lines.map(|line| (kind, line.to_owned())));
+    }
+
+    fn heading(&mut self, text: &str) {
+        self.0.push((LineKind::Blank, String::new()));
+        self.add(LineKind::Heading, text);
+    }
+}
+
+/// A projection in lines of so many columns.
+pub(super) fn lines(projection: &Projection, width: usize) -> Vec<(LineKind, String)> {
+    use LineKind::{Name, Said, Title, Warning};
+    let mut out = Lines::default();
+    out.add(Title, &hang("", &words::title(projection), width));
     let rows = rows(projection);
     if rows.is_empty() {
-        out.push_str(&hang("! ", NOTHING, width));
+        out.add(Warning, &hang("! ", NOTHING, width));
     } else {
-        out.push_str("\nEach method by itself\n");
+        out.heading("Each method by itself");
         columns(&mut out, &rows, width);
     }
-    section(&mut out, width, words::without(projection));
+    if let Some(text) = words::without(projection) {
+        out.add(Warning, &hang("  ! ", &text, width));
+    }
     if !projection.pipelines.is_empty() {
-        out.push_str("\nOne behind the other\n");
-        for pipeline in &projection.pipelines {
-            out.push_str(&hang("  ", &words::pipeline_name(pipeline), width));
-            for sentence in words::pipeline(pipeline) {
-                out.push_str(&hang("    - ", &sentence, width));
-            }
+        out.heading("One behind the other");
+    }
+    for pipeline in &projection.pipelines {
+        out.add(Name, &hang("  ", &words::pipeline_name(pipeline), width));
+        for sentence in words::pipeline(pipeline) {
+            out.add(Said, &hang("    - ", &sentence, width));
         }
     }
-    if !projection.printed.is_empty() {
-        out.push_str("\nAs it is printed\n");
-        for printed in &projection.printed {
-            out.push_str(&hang("  - ", &words::printed(printed), width));
+    let printed: Vec<String> = projection.printed.iter().map(words::printed).collect();
+    for (heading, sentences) in [
+        ("As it is printed", &printed),
+        ("Assumed", &projection.assumed),
+    ] {
+        if !sentences.is_empty() {
+            out.heading(heading);
+        }
+        for sentence in sentences {
+            out.add(Said, &hang("  - ", &cleaned(sentence), width));
         }
     }
-    if !projection.assumed.is_empty() {
-        out.push_str("\nAssumed\n");
-        for sentence in &projection.assumed {
-            out.push_str(&hang("  - ", &cleaned(sentence), width));
-        }
-    }
-    out
+    out.0
+}
+
+pub(super) fn table(projection: &Projection, width: usize) -> String {
+    let lines = lines(projection, width).into_iter();
+    lines.map(|(_, line)| line + "\n").collect()
 }
 
 // Under each other; where a line has no room for that, a sentence a method.
-fn columns(out: &mut String, rows: &[[String; 6]], width: usize) {
+fn columns(out: &mut Lines, rows: &[[String; 6]], width: usize) {
     let heading = HEADING.map(str::to_owned);
     let all: Vec<&[String; 6]> = std::iter::once(&heading).chain(rows).collect();
     let widest = |at: usize| {
@@ -82,7 +125,7 @@ fn columns(out: &mut String, rows: &[[String; 6]], width: usize) {
     let whole: usize = widths.iter().map(|width| width + 2).sum();
     if whole > width {
         for [name, protects, brings, runs, protecting, restoring] in rows {
-            out.push_str(&hang("  ", name, width));
+            out.add(LineKind::Name, &hang("  ", name, width));
             let runs = if runs == "1" {
                 "1 run".to_owned()
             } else {
@@ -101,24 +144,23 @@ fn columns(out: &mut String, rows: &[[String; 6]], width: usize) {
                 at(restoring, brings),
                 together(&runs)
             );
-            out.push_str(&hang("    ", &sentence, width));
+            out.add(LineKind::Said, &hang("    ", &sentence, width));
         }
         return;
     }
-    for row in all {
+    for (line, row) in all.into_iter().enumerate() {
         let mut text = String::new();
         for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let side = if at == 3 { Side::Right } else { Side::Left };
             text.push_str("  ");
             text.push_str(&fit(cell, *width, side));
         }
-        let _ = writeln!(out, "{}", text.trim_end());
-    }
-}
-
-fn section(out: &mut String, width: usize, text: Option<String>) {
-    if let Some(text) = text {
-        out.push_str(&hang("  ! ", &text, width));
+        let kind = if line == 0 {
+            LineKind::Heading
+        } else {
+            LineKind::Name
+        };
+        out.add(kind, text.trim_end());
     }
 }
 

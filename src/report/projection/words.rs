@@ -103,7 +103,7 @@ pub(super) fn without(projection: &Projection) -> Option<String> {
     let names: Vec<String> = projection
         .without
         .iter()
-        .map(|name| cleaned(name))
+        .map(|one| format!("{} ({})", cleaned(&one.name), cleaned(&one.why)))
         .collect();
     Some(format!(
         "No rate, so no time: {}",

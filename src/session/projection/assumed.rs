@@ -28,6 +28,12 @@ pub(super) fn of(projection: &Projection) -> Vec<String> {
     }
     all.extend(runs(&projection.ways));
     all.extend(sizes(projection));
+    if !projection.older.is_empty() {
+        all.push(format!(
+            "The recording does not say what the steps of {} move: their bytes are those that were counted, or read of what they left.",
+            projection.older.join(", ")
+        ));
+    }
     if !projection.pipelines.is_empty() {
         all.push(
             "In a pipeline the second method begins with a disk when the first has done with it. While both go on, each has the rate \
@@ -87,6 +93,6 @@ fn sizes(projection: &Projection) -> Option<String> {
 fn not_together(pipeline: &Pipeline) -> String {
     let (first, then) = (&pipeline.first.name, &pipeline.then.name);
     format!(
-        "{first} and {then} were not measured together: neither is taken to slow the other, so it will take longer than that."
+        "{first} and {then} were not measured together: neither is taken to slow the other, and how much it would is unknown, so it will take longer than that."
     )
 }

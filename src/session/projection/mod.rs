@@ -1,6 +1,7 @@
 //! How long for other disks: measured rates, carried over to sizes that nobody has measured, with all that is assumed for it.
 
 mod assumed;
+mod older;
 mod pipeline;
 
 use super::{Row, Session, Span, Speed, TOGETHER, Tally, beside};
@@ -8,7 +9,7 @@ use crate::event::{Origin, Phase, Published};
 use pipeline::Rates;
 
 /// What is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Sizes of the disks, in bytes; where none is said, one as big as what was measured.
     pub disks: Vec<u64>,
@@ -28,14 +29,25 @@ pub struct Projection {
     pub disks: Vec<u64>,
     /// Each method that was measured, by itself.
     pub ways: Vec<Way>,
-    /// Rows whose rates are not known, by name.
-    pub without: Vec<String>,
+    /// Rows whose rates are not known.
+    pub without: Vec<Without>,
+    /// Rows whose bytes are those that were counted or left, by name: their method did not say what a step moves.
+    pub older: Vec<String>,
     /// Two methods behind each other.
     pub pipelines: Vec<Pipeline>,
     /// What a publication expects, beside what its rates give.
     pub printed: Vec<Printed>,
     /// All that is assumed, a sentence each.
     pub assumed: Vec<String>,
+}
+
+/// A row that is not carried over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Without {
+    /// Its name.
+    pub name: String,
+    /// Why not.
+    pub why: String,
 }
 
 /// A method, carried over.
@@ -122,7 +134,19 @@ impl Projection {
     /// # Errors
     /// A method of the pipeline that is wanted has no rate.
     pub fn of(session: &Session, wanted: &Wanted) -> Result<Self, PipelineError> {
-        let rows = Tally::of(session).rows;
+        Self::of_rows(session, Tally::of(session).rows, wanted)
+    }
+
+    /// The same, from the session's rows where they are known already.
+    ///
+    /// # Errors
+    /// A method of the pipeline that is wanted has no rate.
+    pub fn of_rows(
+        session: &Session,
+        mut rows: Vec<Row>,
+        wanted: &Wanted,
+    ) -> Result<Self, PipelineError> {
+        let older = older::add(session, &mut rows);
         let disks = if wanted.disks.is_empty() {
             rows.iter()
                 .filter_map(|row| row.subject_bytes.last().copied())
@@ -137,8 +161,12 @@ impl Projection {
             .iter()
             .filter_map(|row| Way::of(row, &disks))
             .collect();
-        let without = alone.iter().filter(|row| Way::of(row, &disks).is_none());
-        let without = without.map(|row| row.name()).collect();
+        let without = alone.iter().filter(|row| !older::has_rate(row));
+        let without = without.map(|row| Without {
+            name: row.name(),
+            why: older::why(row),
+        });
+        let without = without.collect();
         let pairs = match &wanted.pipeline {
             Some([first, then]) => {
                 for method in [first, then] {
@@ -164,6 +192,7 @@ impl Projection {
             disks,
             ways,
             without,
+            older,
             pipelines,
             printed,
             assumed: Vec::new(),

@@ -181,7 +181,11 @@ fn a_row_without_a_rate_is_named_and_not_carried_over() {
         &[1.0, 1.0],
     );
     let all = of(&story, &[GIB], None).unwrap();
-    assert_eq!(all.without, ["snapshot full"]);
+    let without = Without {
+        name: "snapshot full".to_owned(),
+        why: "no time of protecting or bringing back is told".to_owned(),
+    };
+    assert_eq!(all.without, [without]);
 }
 
 #[test]
@@ -198,4 +202,78 @@ fn what_a_publication_expects_stands_beside_what_its_rates_give() {
     let alike = of(&story, &[GIB, GIB], None).unwrap();
     assert!(near(all.printed[0].seconds, 400.0));
     assert_eq!(all.printed[0].ours.total, alike.pipelines[0].total);
+}
+
+/// As recordings were before methods said what a step moves.
+#[test]
+fn what_was_counted_or_left_gives_a_rate_where_it_is_all_of_the_subject() {
+    use crate::event::{Bytes, Intended, Leave, LeaveKind, LeaveState, Space};
+
+    let mut story = Story::new();
+    let mut run_of = |name: &str, counted: Option<f64>, left: Option<u64>| {
+        let binding = story.binding(name, "h1");
+        let run = story.run(&binding, "full");
+        story.sample(&run, "full", "subject", GIB as f64, "B", &[]);
+        let step = story.step(&run, "backup", Phase::Protect);
+        story.step_done(&step, EndState::Ok);
+        of_step(&mut story, &run, "full", "backup", 4.0, "s");
+        last_is_of(&mut story, &step);
+        if let Some(bytes) = counted {
+            of_step(&mut story, &run, "full", "transferred size", bytes, "B");
+            last_is_of(&mut story, &step);
+        }
+        if let Some(bytes) = left {
+            story.tell(What::Leave(Leave {
+                leave: format!("l-{name}").into(),
+                state: LeaveState::Intended(Intended {
+                    run: run.clone(),
+                    step: step.clone(),
+                    host: "h1".into(),
+                    name: "copy".into(),
+                    kind: LeaveKind::Copy,
+                    find: String::new(),
+                    undo: String::new(),
+                }),
+            }));
+            story.tell(What::Space(Space {
+                run: run.clone(),
+                step: "s0".into(),
+                name: "copy".into(),
+                series: "full".into(),
+                logical: Some(Bytes(bytes)),
+                stored: None,
+                held: None,
+                settled: true,
+                why: None,
+            }));
+        }
+        story.done(&run, EndState::Ok);
+    };
+    run_of("rsync", Some(GIB as f64), None);
+    run_of("cp", None, Some(GIB));
+    // An unchanged run counts nothing, a packed copy is not what was read, and a snapshot moves nothing.
+    run_of("unchanged", Some(0.0), Some(GIB));
+    run_of("packed", None, Some(GIB / 2));
+    run_of("snapshot", None, None);
+    let all = of(&story, &[4 * GIB], None).unwrap();
+    let ways: Vec<_> = all
+        .ways
+        .iter()
+        .map(|way| (way.method.as_str(), way.protecting.unwrap().low))
+        .collect();
+    assert_eq!(ways, [("rsync", 16.0), ("cp", 16.0)]);
+    let without: Vec<_> = all.without.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(without, ["unchanged full", "packed full", "snapshot full"]);
+    assert!(
+        all.without
+            .iter()
+            .all(|one| one.why.starts_with("of backup no bytes")),
+        "{:?}",
+        all.without
+    );
+    assert!(
+        all.assumed
+            .iter()
+            .any(|text| text.contains("rsync full, cp full move: their bytes"))
+    );
 }

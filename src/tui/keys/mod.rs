@@ -35,6 +35,10 @@ pub enum Action {
     Less,
     /// The other order.
     Order,
+    /// A method of two that also run at once.
+    AtOnce,
+    /// What the one of two at once does that is done first.
+    First,
     /// The method's settings.
     Settings,
     /// A setting back to its default.
@@ -101,6 +105,12 @@ pub enum Action {
     Timestamps,
     /// The comparison, or back.
     Compare,
+    /// How long other disks take, or back.
+    Project,
+    /// Type other disks.
+    Disks,
+    /// Type two methods behind each other.
+    Pipeline,
     /// Sort by the next column.
     Sort,
     /// Sort the other way round.
@@ -205,6 +215,8 @@ pub enum Context {
     Replay,
     /// The comparison.
     Compare,
+    /// How long other disks take.
+    Project,
     /// The chapters of a recording.
     Chapters,
     /// The list of recordings.
@@ -261,6 +273,7 @@ impl Context {
             Self::Over => "After the last run",
             Self::Replay => "Watching a replay",
             Self::Compare => "Comparing",
+            Self::Project => "How long for yours",
             Self::Chapters => "Chapters of a recording",
             Self::Recordings => "Recordings",
             Self::Settings => "Settings of a method",

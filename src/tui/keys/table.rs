@@ -48,12 +48,14 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Subject, Action::Mark, &[key(' ')], "protect the subject under the cursor", "choose"),
 
     bind(Context::Methods, Action::Mark, &[key(' ')], "pick the method, or not", "pick"),
+    bind(Context::Methods, Action::AtOnce, &[key('t')], "also run the method at once with another one that is marked so, or not", ""),
     bind(Context::Methods, Action::Settings, &[key('e')], "edit the method's settings", "settings"),
     bind(Context::Methods, Action::Filter, &[key('/')], "show only methods with a text", "filter"),
 
     bind(Context::Picking, Action::More, &[key('+'), key('=')], "one repetition more", "+/- repetitions"),
     bind(Context::Picking, Action::Less, &[key('-')], "one repetition less", ""),
     bind(Context::Picking, Action::Order, &[key('o')], "methods take turns, or one after the other", "order"),
+    bind(Context::Picking, Action::First, &[key('a')], "of two at once, the one that is done first waits, or is started again", ""),
     bind(Context::Picking, Action::Subject, &[key('u')], "type another subject, KIND:ID", "other subject"),
     bind(Context::Picking, Action::Whole, &[key('d')], "all of every command, or its first rows", "all commands"),
     bind(Context::Picking, Action::Refresh, &[key('r')], "probe the hosts again", "probe again"),
@@ -114,6 +116,7 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Watching, Action::NextPane, &[TAB], "to the next pane; one that has no room is shown alone", "pane"),
     bind(Context::Watching, Action::PreviousPane, &[BACK_TAB], "to the pane before", ""),
     bind(Context::Watching, Action::Compare, &[key('c')], "compare the methods", "compare"),
+    bind(Context::Watching, Action::Project, &[key('P')], "how long other disks take, by what was measured", ""),
     bind(Context::Watching, Action::Notes, &[key('!')], "all warnings and remarks", "notes"),
     bind(Context::Watching, Action::Follow, &[key('f')], "follow the run that goes on, and the end of its log", "follow"),
     bind(Context::Watching, Action::Zoom, &[key('z')], "show the pane alone, or all", "zoom"),
@@ -134,7 +137,13 @@ pub const KEYS: &[Bind] = &[
     bind(Context::Compare, Action::SortTurned, &[key('S')], "sort the other way round", ""),
     bind(Context::Compare, Action::Left, &[plain(KeyCode::Left), key('h')], "columns of the table to the left", ""),
     bind(Context::Compare, Action::Right, &[plain(KeyCode::Right), key('l')], "columns of the table to the right", ""),
+    bind(Context::Compare, Action::Project, &[key('P')], "how long other disks take, by what was measured", ""),
     bind(Context::Compare, Action::Notes, &[key('!')], "all warnings and remarks", "notes"),
+
+    bind(Context::Project, Action::Disks, &[key('d')], "type the disks: 50GB 400GiB, 4x50GB", "disks"),
+    bind(Context::Project, Action::Pipeline, &[key('p')], "type two methods, one behind the other: A,B", "pipeline"),
+    bind(Context::Project, Action::Project, &[key('P'), ESC], "back to where you came from", "back"),
+    bind(Context::Project, Action::Notes, &[key('!')], "all warnings and remarks", "notes"),
 
     bind(Context::Themes, Action::Accept, &[ENTER], "keep this theme", "keep"),
     bind(Context::Themes, Action::NextTheme, &[key('T'), TAB], "the next one", ""),

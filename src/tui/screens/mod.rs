@@ -7,6 +7,7 @@ mod help;
 mod notes;
 mod palette;
 pub(super) mod picking;
+pub(super) mod projecting;
 pub(super) mod recordings;
 mod settings;
 mod themes;

@@ -16,6 +16,7 @@ mod mouse_keys;
 pub(super) mod offers;
 mod palette_keys;
 mod picking_keys;
+mod projecting_keys;
 mod properties;
 mod pty;
 mod question_screens;

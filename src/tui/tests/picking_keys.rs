@@ -1,11 +1,11 @@
 //! Keys of the picking screen.
 
 use super::super::message::{Effect, Message};
-use super::super::model::{Form, Layer, Model, PickPane};
+use super::super::model::{Form, Layer, Model, PickPane, Purpose};
 use super::super::offer::{Choice, Named, Picked};
 use super::super::update;
 use super::offers::offer;
-use super::snapshot::model;
+use super::snapshot::{draw, model, text};
 use super::watching_keys::press as keys;
 use crate::event::Order;
 use crate::session::Session;
@@ -432,4 +432,54 @@ fn what_went_wrong_is_said_and_closed() {
     assert!(matches!(model.layers.last(), Some(Layer::Dialog(_))));
     press(&mut model, "<enter>");
     assert!(model.layers.is_empty());
+}
+
+#[test]
+fn two_methods_are_marked_as_a_pair_and_taken_apart_again() {
+    let mut model = ready();
+    press(&mut model, "t");
+    assert!(
+        model
+            .say
+            .as_ref()
+            .unwrap()
+            .contains("at once with which other one?")
+    );
+    assert!(model.picking.pairs().is_empty());
+    press(&mut model, "jt");
+    let names: Vec<_> = model
+        .picking
+        .chosen()
+        .iter()
+        .map(|method| method.picked())
+        .collect();
+    let [one, other] = names.as_slice() else {
+        panic!("{names:?}");
+    };
+    let all = text(&draw(&model, &Session::default(), (200, 60), "mono"));
+    assert_eq!(all.matches("[=] ").count(), 2, "{all}");
+    assert!(
+        all.contains("2 methods and 1 pair at once × 3 = 12"),
+        "{all}"
+    );
+    assert!(
+        all.contains(&format!("at once: {} and", one.method)),
+        "{all}"
+    );
+    let mut again = model.clone();
+    assert!(press(&mut again, "a<enter>").is_empty());
+    // What it destroys is asked for first; the choice waits for that.
+    let Some(Layer::Entry(entry)) = again.layers.last() else {
+        panic!("{:?}", again.layers);
+    };
+    let Purpose::Destroy(_, choice) = &entry.purpose else {
+        panic!("{entry:?}");
+    };
+    assert_eq!(choice.together, [[one.clone(), other.clone()]]);
+    assert_eq!(choice.first, crate::event::First::Restarts);
+    press(&mut model, "t");
+    assert!(model.picking.pairs().is_empty() && model.picking.chosen().len() == 2);
+    // What is no longer picked is in no pair.
+    press(&mut model, "tktj<space>");
+    assert!(model.picking.together.is_empty());
 }

@@ -142,7 +142,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn every_size_is_drawn(width in 0_u16..250, height in 0_u16..80, screen in 0_usize..4, replay: bool, pane in 0_usize..5, zoom: bool, wrap: bool, left in 0_usize..300) {
+    fn every_size_is_drawn(width in 0_u16..250, height in 0_u16..80, screen in 0_usize..5, replay: bool, pane in 0_usize..5, zoom: bool, wrap: bool, left in 0_usize..300) {
         let tale = awkward();
         let mut model = model();
         model.size = (width, height);
@@ -154,7 +154,7 @@ proptest! {
             update(&mut model, &tale.session, Message::Recordings(found));
         }
         model.picking.pane = [PickPane::Hosts, PickPane::Subject, PickPane::Methods, PickPane::Preview][pane % 4];
-        model.screen = [Screen::Picking, Screen::Watching, Screen::Comparing, Screen::Recordings][screen];
+        model.screen = [Screen::Picking, Screen::Watching, Screen::Comparing, Screen::Recordings, Screen::Projecting][screen];
         model.watching.pane = Pane::ALL[pane];
         model.watching.zoom = zoom;
         model.watching.log.wrap = wrap;

@@ -280,7 +280,7 @@ proptest! {
         model.watching.zoom = zoom;
         model.watching.log.wrap = wrap;
         model.watching.log.left = left;
-        for screen in [Screen::Watching, Screen::Comparing] {
+        for screen in [Screen::Watching, Screen::Comparing, Screen::Projecting] {
             model.screen = screen;
             let buffer = draw(&model, &tale.session, size, "nord");
             check(&buffer, "nord");

@@ -10,7 +10,7 @@ use super::super::keys::Action;
 use super::super::message::{Effect, Ended};
 use super::super::model::{Decision, Dialog, Entry, Layer, Leave, Model, Purpose};
 use super::super::{layout, screens};
-use super::{copying, form, log, palette, picking, recordings, replay, themes};
+use super::{copying, form, log, palette, picking, projecting, recordings, replay, themes};
 
 /// Nothing that is typed needs to be longer.
 const LONGEST: usize = 1024;
@@ -172,6 +172,8 @@ fn accept(model: &mut Model, session: &Session) -> Vec<Effect> {
         }
         Purpose::FilterRecordings => recordings::filter(model, text),
         Purpose::GoTo => return replay::go_to(model, entry, &text),
+        Purpose::Disks => projecting::disks(model, entry, &text),
+        Purpose::Pipeline => projecting::pipeline(model, session, entry, &text),
         Purpose::Marker | Purpose::Subject(_) if text.trim().is_empty() => {}
         Purpose::Marker => {
             model.say = Some(format!("Marker: {}", text.trim()));
@@ -254,6 +256,8 @@ fn cancel(model: &mut Model) -> Vec<Effect> {
         | Purpose::Filter
         | Purpose::FilterRecordings
         | Purpose::GoTo
+        | Purpose::Disks
+        | Purpose::Pipeline
         | Purpose::Marker
         | Purpose::Subject(_) => {}
     }

@@ -8,8 +8,10 @@ mod freeze;
 mod layers;
 mod log;
 mod mouse;
+mod pairing;
 mod palette;
 mod picking;
+mod projecting;
 mod recordings;
 mod replay;
 mod themes;
@@ -187,6 +189,10 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
         Action::Theme => vec![Effect::Themes(ThemeWish::List)],
         Action::Recordings => recordings::enter(model, session),
         _ if replay::is_for(model, action) => replay::act(model, session, action),
+        Action::Project if model.screen != Screen::Projecting => {
+            projecting::enter(model);
+            Vec::new()
+        }
         Action::Notes => {
             model.layers.push(Layer::Notes(0));
             Vec::new()
@@ -195,6 +201,7 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
             Screen::Picking => picking::act(model, action),
             Screen::Watching => watching::act(model, session, action),
             Screen::Comparing => comparing::act(model, session, action),
+            Screen::Projecting => projecting::act(model, session, action),
             Screen::Recordings => recordings::act(model, action),
         },
     }

@@ -78,7 +78,7 @@ fn wheel(model: &mut Model, session: &Session, at: Position, action: Action) -> 
                 };
                 model.picking.pane = under;
             }
-            Screen::Comparing | Screen::Recordings => {}
+            Screen::Comparing | Screen::Projecting | Screen::Recordings => {}
         }
     }
     let effects = (0..WHEEL)
@@ -116,7 +116,7 @@ fn click(model: &mut Model, session: &Session, at: Position) {
         None => match model.screen {
             Screen::Watching => watching(model, session, at),
             Screen::Picking => picking(model, at),
-            Screen::Comparing => {}
+            Screen::Comparing | Screen::Projecting => {}
             Screen::Recordings => {
                 let rows = Block::bordered().inner(layout::recordings(model).0);
                 let len = model.recordings.shown(model.zone).len();

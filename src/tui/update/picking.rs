@@ -9,7 +9,7 @@ use super::super::message::Effect;
 use super::super::model::{Entry, Form, Layer, Model, PickPane, Picking, Purpose};
 use super::super::offer::{Choice, Named, Offer, SubjectOffer};
 use super::super::screens;
-use super::watching;
+use super::{pairing, watching};
 
 /// More repetitions than this are a typing error.
 const MOST_REPS: u32 = 99;
@@ -26,6 +26,8 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         }
         Action::Mark if model.picking.pane == PickPane::Subject => return choose(model),
         Action::Mark => mark(model),
+        Action::AtOnce => pairing::pair(model),
+        Action::First => pairing::first(&mut model.picking),
         Action::Subject => type_subject(model),
         Action::More => model.picking.reps.0 = (model.picking.reps.0 + 1).min(MOST_REPS),
         Action::Less => model.picking.reps.0 = model.picking.reps.0.saturating_sub(1).max(1),
@@ -191,6 +193,7 @@ fn mark(model: &mut Model) {
     if !model.picking.picked.remove(&picked) {
         model.picking.picked.insert(picked);
     }
+    pairing::keep(&mut model.picking);
 }
 
 fn scroll(model: &mut Model, action: Action) {
@@ -278,6 +281,7 @@ pub(super) fn take_offer(picking: &mut Picking, offer: Offer) {
     picking
         .picked
         .retain(|picked| offer.method(picked).is_some());
+    pairing::keep(picking);
     picking.offer = Some(offer);
     keep_cursors(picking);
     if picking.host().and_then(|host| host.subject.clone()) != before {
@@ -330,6 +334,8 @@ fn start(model: &mut Model) -> Vec<Effect> {
         methods: chosen.iter().map(|method| method.picked()).collect(),
         reps: picking.reps.0,
         order: picking.order,
+        together: picking.pairs(),
+        first: picking.first,
         destroy: Vec::new(),
     };
     go_on(model, choice)

@@ -184,7 +184,7 @@ fn fills_the_screen(ui: Ui<'_>) -> bool {
     let watching = &ui.model.watching;
     match ui.model.screen {
         Screen::Watching => watching.zoom || watching.log.alone.is_some(),
-        Screen::Comparing => true,
+        Screen::Comparing | Screen::Projecting => true,
         Screen::Picking | Screen::Recordings => false,
     }
 }

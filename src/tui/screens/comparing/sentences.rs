@@ -66,7 +66,27 @@ pub(super) fn verdicts(
     for sentence in &shown.notes {
         rows.extend(wrapped(ui, sentence, Role::Muted, (0, 2), width));
     }
+    rows.extend(at_once(ui, shown, width));
     rows.extend(same_disk(ui, shown, width));
+    rows
+}
+
+/// How much methods slowed each other that ran at once.
+fn at_once(ui: Ui<'_>, shown: &Shown, width: usize) -> Vec<Line<'static>> {
+    let mut rows = Vec::new();
+    for pair in report::at_once(&shown.compared) {
+        rows.push(Line::default());
+        rows.extend(wrapped(
+            ui,
+            &format!("At once: {}", pair.title),
+            Role::Title,
+            (0, 2),
+            width,
+        ));
+        for sentence in &pair.sentences {
+            rows.extend(wrapped(ui, sentence, Role::Text, (2, 2), width));
+        }
+    }
     rows
 }
 

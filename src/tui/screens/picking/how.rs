@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::super::super::forecast::forecast;
+use super::super::super::keys::{Action, Context};
 use super::super::super::theme::Role;
 use super::super::super::view::{Titles, Ui};
 use super::super::super::widgets::row::Row;
@@ -21,6 +22,9 @@ pub(super) fn draw(ui: Ui<'_>, area: Rect, buffer: &mut Buffer) {
         let width = usize::from(inner.width);
         let mut rows = vec![turns(ui, width).line()];
         rows.extend(wrapped(ui, &size(ui), Role::Text, width));
+        for pair in at_once(ui) {
+            rows.extend(wrapped(ui, &pair, Role::Text, width));
+        }
         rows.extend(
             time(ui)
                 .iter()
@@ -110,13 +114,32 @@ fn size(ui: Ui<'_>) -> String {
         1 => String::new(),
         n => format!(" on {}", format::count(n, "host")),
     };
-    let methods = format::count(chosen.len(), "method");
-    let runs = format::count(chosen.len() * picking.reps.0 as usize, "run");
+    let pairs = picking.pairs().len();
+    let mut methods = format::count(chosen.len(), "method");
+    if pairs > 0 {
+        methods = format!("{methods} and {} at once", format::count(pairs, "pair"));
+    }
+    let runs = (chosen.len() + 2 * pairs) * picking.reps.0 as usize;
+    let runs = format::count(runs, "run");
     let left_out = match picking.picked.len() - chosen.len() {
         0 => String::new(),
         n => format!(" ({n} picked cannot run)"),
     };
     format!("{methods} × {} = {runs}{on}{left_out}", picking.reps.0)
+}
+
+/// What runs at once, and what the one does that is done first.
+fn at_once(ui: Ui<'_>) -> Vec<String> {
+    let picking = &ui.model.picking;
+    let key = ui.model.keys.name(&[Context::Picking], Action::First);
+    let pairs = picking.pairs();
+    let says = pairs.iter().map(|[one, other]| {
+        format!(
+            "at once: {} and {}; {} ({key})",
+            one.method, other.method, picking.first
+        )
+    });
+    says.collect()
 }
 
 fn time(ui: Ui<'_>) -> Option<String> {

@@ -9,7 +9,7 @@ use crate::event::HostState;
 
 use super::super::super::method_rows::MethodRows;
 use super::super::super::model::{Model, PickPane, Picking};
-use super::super::super::offer::{HostOffer, MethodOffer};
+use super::super::super::offer::{HostOffer, MethodOffer, Picked};
 use super::super::super::theme::Role;
 use super::super::super::view::{Titles, Ui};
 use super::super::super::widgets::row::Row;
@@ -132,7 +132,13 @@ fn row<'a>(
     }
     row.text(if is_here { "▸ " } else { "  " }, Role::Accent);
     if method.runnable.is_ok() {
-        let (mark, role) = if picked {
+        let picking = &ui.model.picking;
+        let is_it = |one: &Picked| one.host == method.host && one.method == method.name;
+        let (mark, role) = if picking.half.as_ref().is_some_and(is_it) {
+            ("[?] ", Role::Accent)
+        } else if picking.together.iter().flatten().any(is_it) {
+            ("[=] ", Role::Accent)
+        } else if picked {
             ("[x] ", Role::Accent)
         } else {
             ("[ ] ", Role::Text)
