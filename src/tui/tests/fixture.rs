@@ -113,8 +113,7 @@ impl Tale {
         Self::with((0..3).map(binding).collect(), &["hv1", "store"])
     }
 
-    /// The same methods on each of these hosts, all of which are up: runs 1 to 9 are the first
-    /// host's, and so on.
+    /// The same methods on each of these hosts, all up: runs 1 to 9 are the first host's, and so on.
     pub fn on(hosts: &[&str]) -> Self {
         let mut all = Vec::new();
         for (at, host) in hosts.iter().enumerate() {
@@ -535,8 +534,7 @@ impl Tale {
         (tale, step)
     }
 
-    /// Each host is restoring: after one good run of three methods, the next one has come so many
-    /// seconds far.
+    /// Each host restores: after a good run of three methods the next has come so many seconds far.
     pub fn side_by_side(hosts: &[&str], seconds: u64) -> Self {
         let mut tale = Self::on(hosts);
         for at in 0..hosts.len() {
