@@ -422,6 +422,7 @@ fn header(article: &Article, methods: &[Method<'_>]) -> Header {
             reps: article.repetitions,
             order: Order::ByMethod,
             runs: runs.collect(),
+            ..Plan::default()
         },
         facts: [(HOST.to_owned(), facts)].into(),
         masked: Vec::new(),

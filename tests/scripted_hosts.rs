@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use comeback::engine::{Connected, Control, GONE_AFTER, Missing, Sitting, plan_of, session_id};
 use comeback::event::{
-    EndState, Facts, HostState, Order, RunChange, RunState, Sink, SinkError, What,
+    EndState, Facts, HostState, Order, RunChange, RunState, Sink, SinkError, Together, What,
 };
 use comeback::host::HostError;
 use comeback::host::scripted::{Act, ScriptedHost};
@@ -154,7 +154,7 @@ impl Scene {
     /// Runs methods on hosts, and says how it ended: exit code, reason, order of the runs.
     async fn run(&self, picks: &[(&str, &str)], target: &str, reps: u32) -> (i32, String, String) {
         let bounds = self.bounds(picks, target);
-        let plan = plan_of(&bounds, reps, Order::ByMethod).unwrap();
+        let plan = plan_of(&bounds, Together::default(), reps, Order::ByMethod).unwrap();
         let hosts = self
             .hosts
             .iter()
