@@ -14,7 +14,7 @@ mod node;
 #[path = "support/world.rs"]
 mod world;
 
-use node::{Node, TEMPLATE, time};
+use node::{Node, TEMPLATE, assert_task_clock, time};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -36,11 +36,7 @@ fn a_guest_of_its_own_is_destroyed_and_comes_back() {
     let (ended, recording) = node.session("a.jsonl", &all);
     let row = ended.assert_good().json()["rows"][0].clone();
     for name in ["clone", "backup", "restore", "start"] {
-        let by_task = time(&row, name, "task");
-        assert_eq!(by_task["resolution"], 1, "{name}");
-        let fine = time(&row, name, "host")["median"].as_f64().unwrap();
-        let coarse = by_task["median"].as_f64().unwrap();
-        assert!((fine - coarse).abs() <= 2.0, "{name}: {fine} {coarse}");
+        assert_task_clock(&row, name);
     }
     assert_eq!(row["verified"]["matched"], 1);
     assert_eq!(row["verified"]["share"], "payload, 0.02 of 0.5 GiB");

@@ -32,7 +32,7 @@ const OWN: [&str; 8] = [
     "storage=bkp",
 ];
 /// The same, of which a step is slow enough to be looked at: nothing but the copy takes time.
-const SLOW: &str = "12";
+const SLOW: &str = "60";
 
 fn own(more: &[&'static str]) -> Vec<&'static str> {
     [&OWN, more].concat()
@@ -263,11 +263,15 @@ fn a_link_that_is_lost_costs_nothing_and_a_task_without_its_command_is_followed_
     assert_eq!(node.there(), before);
 
     // A command is killed, and its silent task goes on to its end: nobody writes its verdict any more.
-    node.fault(&["rollback-takes", "5"]);
+    node.fault(&["rollback-takes", "300"]);
     let snapshot = ["--method", "pve-snapshot", "--set", "disks=btr"];
     let mut going = node.going("killed.jsonl", &[&snapshot, &OWN[2..6]].concat());
     going.until_started("restore");
     node.sh("until pkill -KILL -f '^/usr/bin/perl -T /usr/sbin/qm rollback'; do sleep 0.1; done");
+    going.until(|event| {
+        event["ev"] == "note" && text(event, "text").contains("followed by its name")
+    });
+    node.fault(&["-d", "rollback-takes"]);
     let ended = going.wait();
     assert_eq!(ended.code, 1, "{}", ended.err);
     let said = notes(&going.heard);
@@ -301,7 +305,7 @@ fn a_guest_that_falls_silent_stops_the_session_and_all_is_undone() {
 
     // One that does not come up again: the operator's stop ends the wait.
     let mut going = node.going("b.jsonl", &own(&["--set", "place=same"]));
-    going.until_started("archive proved");
+    going.until_started("backup");
     node.fault(&["no-boot"]);
     going.until_started("answer");
     going.signal(Signal::INT);
@@ -315,11 +319,11 @@ fn a_guest_that_falls_silent_stops_the_session_and_all_is_undone() {
 fn a_log_that_stops_is_no_end_and_a_task_that_hears_no_signal_is_ended_through_the_interface() {
     let Some(node) = Node::start(&[]) else { return };
     let before = node.there();
-    // The log stops, and goes on later: the task's time is its own, and nothing failed.
-    node.fault(&["backup-pace", "6"]);
+    // Its log tells nothing for a while: the task's time is its own, and nothing failed.
     let mut going = node.going("silent.jsonl", &OWN);
-    until_said(&mut going, "started backup task");
+    going.until_started("sha256 before");
     node.fault(&["silence"]);
+    going.until_started("backup");
     std::thread::sleep(std::time::Duration::from_secs(8));
     node.fault(&["-d", "silence"]);
     let ended = going.wait();

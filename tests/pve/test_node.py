@@ -133,11 +133,14 @@ class Node(unittest.TestCase):
 
     def test_a_program_in_the_guest_runs_by_itself(self):
         self.guest(402, "local")
-        out = self.good("qm guest exec 402 --synchronous 0 -- sh -c 'echo a; echo b >&2; sleep 1; exit 3'")
+        out = self.good("qm guest exec 402 --synchronous 0 -- sh -c 'echo a; echo b >&2; until [ -e /tmp/go ]; do sleep 0.1; done; exit 3'")
         pid = re.fullmatch(r'\{\n   "pid" : (\d+)\n\}\n', out).group(1)
         self.assertEqual(self.good(f"qm guest exec-status 402 {pid}"), '{\n   "exited" : 0\n}\n')
-        time.sleep(1.2)
-        self.assertEqual(self.good(f"qm guest exec-status 402 {pid}"), '{\n   "err-data" : "b\\n",\n   "exitcode" : 3,\n   "exited" : 1,\n   "out-data" : "a\\n"\n}\n')
+        self.good("qm guest exec 402 -- touch /tmp/go")
+        until = time.monotonic() + 60
+        while '"exited" : 0' in (said := self.good(f"qm guest exec-status 402 {pid}")) and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(said, '{\n   "err-data" : "b\\n",\n   "exitcode" : 3,\n   "exited" : 1,\n   "out-data" : "a\\n"\n}\n')
         self.refused("qm guest exec 402 -- /no/such", 255, "Agent error: Failed to execute child process “/no/such” (No such file or directory)\n")
         node("fault", "agent-silent")
         self.refused("qm agent 402 ping", 255, "QEMU guest agent is not running\n")
@@ -171,7 +174,7 @@ class Node(unittest.TestCase):
         self.assertIn("ERROR: Backup of VM 404 failed - vma_queue_write: write error - Broken pipe\n", done.out)
         self.assertRegex(self.last(), r" job errors$")
 
-        done = sh("vzdump 404 --storage bkp --bwlimit 100000 & sleep 1.5; kill -INT $!; wait $!")
+        done = sh("vzdump 404 --storage bkp --bwlimit 10000 >/tmp/said & until grep -q 'started backup task' /tmp/said; do sleep 0.1; done; kill -INT $!; wait $!; e=$?; cat /tmp/said; exit $e")
         self.assertEqual((done.code, done.err), (255, "interrupted by signal\n"))
         self.assertRegex(done.out, r"ERROR: interrupted by signal\nINFO: aborting backup job\nINFO: resuming VM again\nERROR: Backup of VM 404 failed - interrupted by signal\nINFO: Failed at .*\nERROR: Backup job failed - interrupted by signal\n\Z")
         self.assertEqual(self.good("ls -A /mnt/pve/bkp/dump | grep 404 | grep -v 'log$'; qm config 404 | grep lock || :"), "")

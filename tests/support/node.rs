@@ -101,6 +101,22 @@ impl Node {
     }
 }
 
+/// The node's clock has whole seconds, and is told with the host's finer one, in whose time it lies.
+pub fn assert_task_clock(row: &Value, name: &str) {
+    let coarse = time(row, name, "task");
+    assert_eq!(coarse["resolution"], 1, "{name}");
+    let values = |of: &Value| of["values"].as_array().unwrap().clone();
+    let fine = values(time(row, name, "host"));
+    for (coarse, fine) in values(coarse).iter().zip(fine) {
+        let (coarse, fine) = (coarse.as_f64().unwrap(), fine.as_f64().unwrap());
+        // Before the task begins the command does.
+        assert!(
+            (coarse - 1.0..coarse + 6.0).contains(&fine),
+            "{name}: {coarse} {fine}"
+        );
+    }
+}
+
 /// A row's time of this name by one clock.
 pub fn time<'a>(row: &'a Value, name: &str, clock: &str) -> &'a Value {
     let mut all = row["times"].as_array().unwrap().iter();

@@ -34,8 +34,10 @@ def ask(name):
 
 
 def pause(name):
-    """Waits as long as that one says."""
-    time.sleep(number(name, 0))
+    """Waits as long as that one says, or until it is taken back."""
+    until = time.monotonic() + number(name, 0)
+    while time.monotonic() < until and words(name) is not None:
+        time.sleep(0.05)
 
 
 def die_at(name, percent):

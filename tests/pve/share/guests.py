@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import subprocess
 import time
 
 import faults
@@ -23,6 +22,7 @@ def start(config):
     os.makedirs("/run/qemu-server", exist_ok=True)
     options = ["-id", str(config.number), "-name", f"{config.name},debug-threads=on", "-no-shutdown"]
     options += ["-daemonize", "-m", config.get("memory", "512")]
+    import subprocess
     nowhere = subprocess.DEVNULL
     process = subprocess.Popen(
         ["unshare", "--mount", "--pid", "--fork", "--kill-child", "/usr/bin/kvm", *options],

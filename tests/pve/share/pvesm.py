@@ -90,8 +90,8 @@ def add(arguments):
     if len(words) < 2:
         raise Fail(f"400 not enough arguments\n{usage}", 255)
     kind, name = words
-    if kind not in storage.kinds():
-        raise options.refused("type", f"value '{kind}' does not have a value in the enumeration '{', '.join(sorted(storage.kinds()))}'", usage, 255)
+    if kind not in storage.KINDS:
+        raise options.refused("type", f"value '{kind}' does not have a value in the enumeration '{', '.join(sorted(storage.KINDS))}'", usage, 255)
     secret = found.pop("password", None)
 
     def edit(sections):

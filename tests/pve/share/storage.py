@@ -107,18 +107,13 @@ def text_of(found):
     return "\n".join(parts)
 
 
-def kinds():
-    import storage_btrfs
-    import storage_dir
-    import storage_lvm
-    import storage_pbs
-    modules = (storage_dir, storage_btrfs, storage_lvm, storage_pbs)
-    return {module.KIND.kind: module.KIND for module in modules}
+# The module of each kind.
+KINDS = {"dir": "storage_dir", "btrfs": "storage_btrfs", "lvmthin": "storage_lvm", "pbs": "storage_pbs"}
 
 
 def every():
-    known = kinds()
-    return [known[kind](name, values) for kind, name, values in parse(spool.read(CONFIG)) if kind in known]
+    found = [one for one in parse(spool.read(CONFIG)) if one[0] in KINDS]
+    return [__import__(KINDS[kind]).KIND(name, values) for kind, name, values in found]
 
 
 def named(name):
