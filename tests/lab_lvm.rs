@@ -104,27 +104,6 @@ fn assert_three(lab: &Lab, run: &Ended, recording: &Recording) {
 }
 
 #[test]
-fn snapshots_three_times_are_verified_obey_their_laws_and_leave_nothing() {
-    let Some(lab) = Lab::new() else { return };
-    let mut arguments = SNAPSHOT.to_vec();
-    arguments.extend(["--reps", "3", "--format", "json"]);
-    let (run, recording) = lab.run("r.jsonl", &arguments);
-    assert_three(&lab, &run, &recording);
-    assert_timed(
-        &recording,
-        &[
-            ("snapshot", 3),
-            ("rollback", 3),
-            ("space back", 3),
-            ("delete the snapshot", 3),
-            ("snapshot's space back", 3),
-        ],
-    );
-    assert_held(&recording, "held by the snapshot");
-    assert_back(&recording, "still held after");
-}
-
-#[test]
 fn the_experiment_three_times_is_verified_obeys_its_laws_and_leaves_nothing() {
     let Some(lab) = Lab::new() else { return };
     let mut arguments = vec![
@@ -138,9 +117,8 @@ fn the_experiment_three_times_is_verified_obeys_its_laws_and_leaves_nothing() {
     for set in [
         "times=1",
         "load_size=4MiB",
-        "load_seconds=4",
+        "load_seconds=3",
         "load_before=0.5",
-        "load_pause=0.2",
     ] {
         arguments.extend(["--set", set]);
     }
@@ -255,7 +233,7 @@ fn merged_full_or_in_the_way_it_leaves_nothing() {
 }
 
 #[test]
-fn stopped_killed_or_cut_off_it_leaves_nothing() {
+fn stopped_or_killed_it_leaves_nothing() {
     let Some(lab) = Lab::new() else { return };
     let once = [&SMALL[..], &SNAPSHOT, &["--reps", "1"]].concat();
     // Each step of the way has its own patience: the machine is slow.
@@ -286,14 +264,6 @@ fn stopped_killed_or_cut_off_it_leaves_nothing() {
     let mut going = start("kill.jsonl", "rollback");
     going.signal(Signal::KILL);
     going.wait();
-    lab.0.recover();
-    lab.assert_nothing_left();
-
-    // And when the power fails: loop device, group and mounts are gone, the file is not.
-    let mut going = start("power.jsonl", "change set");
-    going.signal(Signal::KILL);
-    going.wait();
-    lab.0.vm.reset();
     lab.0.recover();
     lab.assert_nothing_left();
 }
