@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use comeback::event::{
     Binding, Bytes, Clock, End, EndState, Event, FORMAT, Header, Labels, LogChunk, Nanos, Order,
     Origin, Phase, Plan, PlannedCommand, PlannedRun, Progress, ProgressKind, RunChange, RunId,
-    RunState, Sample, StepChange, StepEnd, StepId, StepState, Stream, What, to_line,
+    RunState, Sample, StepChange, StepEnd, StepId, StepState, Stream, Together, What, to_line,
 };
 use comeback::recording::{Change, Player, Reading, Reel, Summary, load};
 use comeback::session::Session;
@@ -180,6 +180,7 @@ impl Tape {
                 reps: runs as u32,
                 order: Order::default(),
                 runs: (0..runs).map(planned).collect(),
+                together: Together::default(),
             },
             facts: std::collections::BTreeMap::new(),
             masked: Vec::new(),

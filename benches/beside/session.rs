@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use comeback::engine::{
     Connected, Control, GONE_AFTER, Hosts, Missing, Sitting, plan_of, session_id,
 };
-use comeback::event::{End, Order, Sink};
+use comeback::event::{End, Order, Sink, Together};
 use comeback::host::facts::{self, Wanted};
 use comeback::host::{LocalHost, SharedHost, ssh};
 use comeback::method::{Catalogue, HostInfo, Request, bind};
@@ -94,7 +94,7 @@ impl Stage {
             .map(|(name, known)| (name.clone(), known.info.clone()))
             .collect();
         let bounds = bind(&catalogue, &request, &known)?;
-        let plan = plan_of(&bounds, 1, Order::default())?;
+        let plan = plan_of(&bounds, Together::default(), 1, Order::default())?;
         let mut hosts = self.hosts.clone();
         hosts.retain(|name, _| request.hosts().contains(name));
         let sitting = Sitting {

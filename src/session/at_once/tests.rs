@@ -150,7 +150,7 @@ fn alone_and_at_once_share_no_median_and_are_not_compared() {
     );
     let says: Vec<_> = crate::session::compare(&rows)
         .iter()
-        .map(|verdict| verdict.says())
+        .map(crate::session::Verdict::says)
         .collect();
     assert_eq!(
         says[0],
