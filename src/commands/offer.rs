@@ -49,6 +49,7 @@ pub(super) async fn methods(
         };
         let binding = match working.bound(method, host) {
             Ok(mut bound) => {
+                working.offer.machines = machines(&infos, bound.binding.roles.values());
                 // Who is lost is told by the look that follows.
                 let _ = learn(hosts, &mut bound).await;
                 match working.look(&bound).await {
@@ -66,18 +67,27 @@ pub(super) async fn methods(
             }
         };
         let mut offer = working.offer;
-        let needs = binding.iter().flat_map(|binding| binding.roles.values());
-        for name in needs {
-            let machine = infos.get(name).map(|info| &info.facts.machine);
-            let machine = machine.filter(|machine| !machine.is_empty());
-            offer.machines.insert(machine.unwrap_or(name).clone());
-            if context.config.host(name).read_only {
-                offer.runnable = Err(format!("{name} is read-only by the configuration"));
-            }
+        let needed = || offer.machines.keys();
+        if let Some(name) = needed().find(|name| context.config.host(name).read_only) {
+            offer.runnable = Err(format!("{name} is read-only by the configuration"));
         }
         methods.push((offer, binding));
     }
     methods
+}
+
+/// Which machine each of these hosts is: what its facts tell, else its name.
+fn machines<'a>(
+    infos: &BTreeMap<String, HostInfo>,
+    hosts: impl Iterator<Item = &'a String>,
+) -> BTreeMap<String, String> {
+    let told = |host: &String| {
+        let machine = infos.get(host).map(|info| info.facts.machine.clone());
+        machine.filter(|machine| !machine.is_empty())
+    };
+    hosts
+        .map(|host| (host.clone(), told(host).unwrap_or_else(|| host.clone())))
+        .collect()
 }
 
 /// Whether the subject that was chosen bears the mark, by what was found about the methods.
@@ -156,7 +166,7 @@ fn blank(method: &Method, host: &str, wishes: &Wishes) -> MethodOffer {
         title: method.title.clone(),
         family: method.family.clone(),
         host: host.to_owned(),
-        machines: BTreeSet::new(),
+        machines: BTreeMap::new(),
         kind: method.subject,
         own: method.own,
         subject: match wishes.protect.get(host) {
@@ -293,7 +303,8 @@ impl Working<'_> {
 
     fn found(&mut self, bound: &Bound, check: &Check) {
         let placed = self.offer.placement.as_ref();
-        let is_said = placed.and_then(Placement::same_disk) == Some(true);
+        let same = placed.and_then(|placed| placed.same_disk(&self.offer.machines));
+        let is_said = same == Some(true);
         self.offer.warnings = check
             .findings
             .iter()

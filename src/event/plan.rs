@@ -200,13 +200,20 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Whether they share a disk; absent where that cannot be told.
+    /// Whether they share a disk; absent where that cannot be told. Two names of one machine are one:
+    /// `machines` tells which machine a host is, where its facts do.
     #[must_use]
-    pub fn same_disk(&self) -> Option<bool> {
-        if self.original.host != self.copy.host {
+    pub fn same_disk(&self, machines: &BTreeMap<String, String>) -> Option<bool> {
+        let (original, copy) = (&self.original.host, &self.copy.host);
+        if original != copy {
             // A place without a host is one that nobody asked about.
-            let known = !self.original.host.is_empty() && !self.copy.host.is_empty();
-            return known.then_some(false);
+            if original.is_empty() || copy.is_empty() {
+                return None;
+            }
+            let machine = |host| machines.get(host).unwrap_or(host);
+            if machine(original) != machine(copy) {
+                return Some(false);
+            }
         }
         if self.original.disks.is_empty() || self.copy.disks.is_empty() {
             // One mount point is one failure domain, whatever carries it.
@@ -260,11 +267,14 @@ mod tests {
 
     #[test]
     fn a_shared_disk_is_seen_and_an_unknown_one_is_not_made_up() {
-        let same = |original, copy| Placement { original, copy }.same_disk();
+        let machines = BTreeMap::from([("h1".into(), "m1".into()), ("h3".into(), "m1".into())]);
+        let same = |original, copy| Placement { original, copy }.same_disk(&machines);
         let here = || place("h1", "/srv", &["sda", "sdb"]);
         assert_eq!(same(here(), place("h1", "/mnt", &["sdb"])), Some(true));
         assert_eq!(same(here(), place("h1", "/mnt", &["sdc"])), Some(false));
         assert_eq!(same(here(), place("h2", "/srv", &["sda"])), Some(false));
+        assert_eq!(same(here(), place("h3", "/srv", &["sda"])), Some(true));
+        assert_eq!(same(here(), place("h3", "/srv", &["sdc"])), Some(false));
         assert_eq!(same(here(), place("h1", "/mnt", &[])), None);
         assert_eq!(same(here(), place("", "", &[])), None);
         assert_eq!(

@@ -124,7 +124,7 @@ fn row(sheet: &Sheet, row: &Row) -> Value {
             json!({
                 "original": original,
                 "copy": copy,
-                "same_disk": placement.same_disk(),
+                "same_disk": row.same_disk(),
             })
         }),
     );

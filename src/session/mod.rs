@@ -445,6 +445,23 @@ impl Session {
         self.planned.binding(self.header.as_ref()?, id)
     }
 
+    /// Which machines the hosts of a binding are, as far as their facts tell.
+    #[must_use]
+    pub fn machines(&self, binding: &Binding) -> BTreeMap<String, String> {
+        let places = binding.placement.iter();
+        let places = places.flat_map(|placement| [&placement.original.host, &placement.copy.host]);
+        let known = |host: &String| {
+            let facts = self.hosts.get(host)?.facts.as_ref()?;
+            (!facts.machine.is_empty()).then(|| (host.clone(), facts.machine.clone()))
+        };
+        binding
+            .roles
+            .values()
+            .chain(places)
+            .filter_map(known)
+            .collect()
+    }
+
     /// Steps of a run that the plan knows and that have not been told of yet.
     #[must_use]
     pub fn to_come(&self, run: &RunView) -> &[PlannedStep] {

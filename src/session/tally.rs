@@ -117,12 +117,7 @@ impl Row {
     /// one machine are one machine.
     #[must_use]
     pub fn same_disk(&self) -> Option<bool> {
-        let mut placement = self.placement.clone()?;
-        let (original, copy) = (&placement.original.host, &placement.copy.host);
-        if self.machine_of(original) == self.machine_of(copy) {
-            placement.copy.host.clone_from(&placement.original.host);
-        }
-        placement.same_disk()
+        self.placement.as_ref()?.same_disk(&self.machines)
     }
 
     /// Which machine a host is: what its facts tell, else its name.

@@ -102,7 +102,7 @@ fn length(picking: &Picking, chosen: &[&MethodOffer], seconds: fn(&Earlier) -> f
             _ => None,
         });
         let length = length.fold(0.0, f64::max);
-        let machines = || methods.iter().flat_map(|method| &method.machines);
+        let machines = || methods.iter().flat_map(|method| method.machines.values());
         let free = machines().filter_map(|machine| busy.get(machine.as_str()).copied());
         let end = free.fold(0.0, f64::max) + length;
         busy.extend(machines().map(|machine| (machine.as_str(), end)));

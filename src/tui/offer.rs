@@ -2,7 +2,7 @@
 //!
 //! Whoever makes plans fills it; the dashboard only shows it and sends back a [`Choice`].
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,8 +63,8 @@ pub struct MethodOffer {
     pub family: String,
     /// The host it would run on.
     pub host: String,
-    /// The machines that it needs: hosts that are one machine take turns.
-    pub machines: BTreeSet<String>,
+    /// The machines behind the hosts that it needs: hosts that are one machine take turns.
+    pub machines: BTreeMap<String, String>,
     /// What kind of subject it protects.
     pub kind: SubjectKind,
     /// Whether it makes that itself.

@@ -87,11 +87,14 @@ pub(super) fn title(projection: &Projection) -> String {
     } else {
         "rates as measured"
     };
+    let from = cleaned(&projection.session);
+    if sizes.is_empty() {
+        return format!("How long for your disks? None is named yet. From {from}: {of}");
+    }
     format!(
-        "How long for {} ({}{sum})? From {}: {of}",
+        "How long for {} ({}{sum})? From {from}: {of}",
         count(sizes.len(), "disk"),
         disks(sizes),
-        cleaned(&projection.session)
     )
 }
 

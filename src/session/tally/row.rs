@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::columns::{ByRun, columns, values};
 use super::groups::{self, Group, Once};
 use super::{Outcome, Row};
-use crate::event::{Binding, EndState, Facts, Labels, Phase, Proof, Published, RunId};
+use crate::event::{EndState, Facts, Labels, Phase, Proof, Published, RunId};
 use crate::session::{RunStage, RunView, Session, bytes_can_be, sample_can_be};
 
 /// What a row needs of a session, by run.
@@ -130,7 +130,7 @@ fn row(
             .and_then(|host| host.facts.as_ref())
             .map(machine)
             .unwrap_or_default();
-        row.machines = machines(session, binding);
+        row.machines = session.machines(binding);
     }
     prove(&mut row, known, expects, runs);
     (row.times, row.space) = columns(series, runs, &row.outcomes, &known.values, published);
@@ -150,19 +150,6 @@ fn machine(facts: &Facts) -> String {
         "{}, {}, {}, {} CPUs, {}",
         facts.system, facts.kernel, facts.cpu, facts.cpus, facts.memory
     )
-}
-
-// Which machines the hosts of a binding are, as far as that is told.
-fn machines(session: &Session, binding: &Binding) -> BTreeMap<String, String> {
-    let places = binding.placement.iter();
-    let places = places.flat_map(|placement| [&placement.original.host, &placement.copy.host]);
-    let hosts = binding.roles.values().chain(places);
-    hosts
-        .filter_map(|host| {
-            let facts = session.hosts.get(host)?.facts.as_ref()?;
-            (!facts.machine.is_empty()).then(|| (host.clone(), facts.machine.clone()))
-        })
-        .collect()
 }
 
 // Labels that all runs share, and those that they do not.

@@ -1,6 +1,6 @@
 //! What can be picked, in tests.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ pub(super) fn method(name: &str, title: &str, host: &str) -> MethodOffer {
         title: title.into(),
         family: "proxmox".into(),
         host: host.into(),
-        machines: BTreeSet::from([host.into()]),
+        machines: BTreeMap::from([(host.into(), host.into())]),
         kind: SubjectKind::Vm,
         own: Own::Never,
         subject: "vm:204 (marked)".into(),

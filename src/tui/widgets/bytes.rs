@@ -124,7 +124,7 @@ fn name_width(all: &[Item<'_>], width: usize) -> usize {
 
 fn draw_item(ui: Ui<'_>, row: &mut Row<'_>, item: &Item<'_>, name: usize) {
     match item {
-        Item::Placement(placement) => place(ui, row, placement, name),
+        Item::Placement(placement) => place(row, placement, name),
         Item::Pool(pool) => draw_pool(ui, row, pool, name),
         Item::Back(pool) => {
             let (taken, back) = items::came_back(pool);
@@ -172,8 +172,8 @@ fn draw_item(ui: Ui<'_>, row: &mut Row<'_>, item: &Item<'_>, name: usize) {
 }
 
 /// Which disks original and copy are on, and whether these are the same.
-fn place(ui: Ui<'_>, row: &mut Row<'_>, placement: &items::Placed<'_>, name: usize) {
-    match placement.same_disk(ui) {
+fn place(row: &mut Row<'_>, placement: &items::Placed<'_>, name: usize) {
+    match placement.same_disk {
         Some(true) => row.text(" same disk ", Role::Badge).gap(1),
         Some(false) => row.left("other disk", name, Role::Ok).gap(2),
         None => row.left("disk not known", name, Role::Warn).gap(2),

@@ -129,7 +129,8 @@ fn method_lines(ui: Ui<'_>, method: &MethodOffer, width: usize, rows: &mut Vec<L
     let rooms = method.room.iter();
     rows.extend(rooms.flat_map(|room| room_lines(ui, room, width)));
     if let Some(placement) = &method.placement {
-        rows.extend(placement_lines(ui, placement, width));
+        let same_disk = placement.same_disk(&method.machines);
+        rows.extend(placement_lines(ui, (placement, same_disk), width));
     }
     let mut phase = None;
     for line in method.preview.iter() {
@@ -211,7 +212,11 @@ fn command_lines(ui: Ui<'_>, line: &PreviewLine, is_new: bool, width: usize) -> 
 }
 
 /// Where the original and the copy are going to stand, and the badge where that is one disk.
-fn placement_lines(ui: Ui<'_>, placement: &Placement, width: usize) -> Vec<Line<'static>> {
+fn placement_lines(
+    ui: Ui<'_>,
+    (placement, same_disk): (&Placement, Option<bool>),
+    width: usize,
+) -> Vec<Line<'static>> {
     let name = |place: &Place| {
         let carrier = if place.disks.is_empty() {
             format!("{} at {}", place.filesystem, place.at)
@@ -225,14 +230,14 @@ fn placement_lines(ui: Ui<'_>, placement: &Placement, width: usize) -> Vec<Line<
         }
     };
     let (original, copy) = (name(&placement.original), name(&placement.copy));
-    let says = if original == copy && placement.same_disk() == Some(true) {
+    let says = if original == copy && same_disk == Some(true) {
         format!("original and copy on {original}: one dead disk takes both")
     } else {
         format!("original on {original}, copy on {copy}")
     };
     let mut row = Row::new(ui, width);
     row.gap(2);
-    match placement.same_disk() {
+    match same_disk {
         Some(true) => row.text(" same disk ", Role::Badge),
         Some(false) => row.text("other disk", Role::Ok),
         None => row.text("disk not known", Role::Warn),

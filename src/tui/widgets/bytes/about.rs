@@ -21,7 +21,7 @@ pub(super) fn about(ui: Ui<'_>, item: &Item<'_>) -> String {
                     format::bytes(place.free)
                 )
             };
-            let same = match placed.same_disk(ui) {
+            let same = match placed.same_disk {
                 Some(true) => ": one dead disk takes both",
                 _ => "",
             };

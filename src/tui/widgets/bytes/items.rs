@@ -7,7 +7,6 @@ use crate::session::{Left, PoolView, Session};
 
 use super::super::super::counted::{Counted, Moved};
 use super::super::super::model::Model;
-use super::super::super::view::Ui;
 
 /// A row.
 pub(super) enum Item<'a> {
@@ -41,19 +40,11 @@ pub(super) enum Item<'a> {
 /// Where original and copy of the run are.
 pub(super) struct Placed<'a> {
     placement: &'a Placement,
-    binding: &'a str,
+    /// Whether they share a disk, where that can be told.
+    pub same_disk: Option<bool>,
 }
 
 impl Placed<'_> {
-    /// Whether they share a disk: two names of one machine are one.
-    pub fn same_disk(&self, ui: Ui<'_>) -> Option<bool> {
-        let mut rows = ui.figures.tally.rows.iter();
-        match rows.find(|row| row.binding == self.binding) {
-            Some(row) => row.same_disk(),
-            None => self.placement.same_disk(),
-        }
-    }
-
     pub fn names(&self) -> (String, String) {
         let Placement { original, copy } = self.placement;
         let one_host = original.host == copy.host;
@@ -87,9 +78,10 @@ pub(super) fn items<'a>(
     let run = model.run(session);
     let binding = run.and_then(|run| session.binding(&run.binding));
     all.extend(binding.and_then(|binding| {
+        let placement = binding.placement.as_ref()?;
         Some(Item::Placement(Placed {
-            placement: binding.placement.as_ref()?,
-            binding: binding.id.as_str(),
+            placement,
+            same_disk: placement.same_disk(&session.machines(binding)),
         }))
     }));
     for pool in session.pools.iter() {
