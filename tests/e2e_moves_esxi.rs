@@ -61,34 +61,27 @@ fn a_disk_is_cloned_in_every_format_and_its_content_comes_back() {
     );
     let before = esxi.there();
     let original = esxi.sh(&format!("md5sum '{}'", disk.replace(".vmdk", "-flat.vmdk")));
-    for (format, to, reps, stored) in [
-        ("thin", "/vmfs/volumes/nas", 3, 3_145_728.0..4_000_000.0),
+    for (format, to, stored) in [
+        ("thin", "/vmfs/volumes/nas", 3_145_728.0..4_000_000.0),
         (
             "zeroedthick",
             "/vmfs/volumes/big store",
-            1,
             6_291_456.0..7_000_000.0,
         ),
         (
             "eagerzeroedthick",
             "/vmfs/volumes/big store",
-            1,
             6_291_456.0..7_000_000.0,
         ),
-        (
-            "2gbsparse",
-            "/vmfs/volumes/nas",
-            3,
-            3_145_728.0..4_000_000.0,
-        ),
+        ("2gbsparse", "/vmfs/volumes/nas", 3_145_728.0..4_000_000.0),
     ] {
         let sets = [format!("to={to}"), format!("format={format}")];
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let record = format!("{format}.jsonl");
-        let (run, _) = clone(&esxi, &record, &disk, &sets, &reps.to_string());
+        let (run, _) = clone(&esxi, &record, &disk, &sets, "3");
         run.assert_good();
         let report = run.json();
-        assert_proved(&report, format, reps);
+        assert_proved(&report, format, 3);
         for (name, range) in [
             ("disk logical", 6_291_456.0..6_291_457.0),
             ("disk", 3_145_728.0..3_300_000.0),
@@ -99,7 +92,7 @@ fn a_disk_is_cloned_in_every_format_and_its_content_comes_back() {
                 bytes.iter().all(|bytes| range.contains(bytes)),
                 "{format}, {name}: {bytes:?}"
             );
-            assert_eq!(bytes.len(), reps);
+            assert_eq!(bytes.len(), 3);
         }
         assert_eq!(esxi.there(), before, "{format}");
     }
@@ -193,6 +186,16 @@ fn what_cannot_be_cloned_safely_is_refused_with_its_reason() {
         &[to],
         &["machine 12 runs", "running=true"],
     );
+    // The folder that the datastore's name stands for, and the same where no name does.
+    let uuid = "64f0a1c2-11e0a3d4-7c21-0c9d92aa0001";
+    let by_uuid = disk.replace("/ds1/", &format!("/{uuid}/"));
+    let running = ["machine 12 runs", "running=true"];
+    refused("uuid.jsonl", &by_uuid, &[to], &running);
+    let name = "/vmfs/volumes/ds1";
+    esxi.sh(&format!("rm {name}; mkdir -p {name}/.comeback"));
+    let unnamed = ["no datastore is named for", uuid];
+    refused("unnamed.jsonl", &by_uuid, &[to], &unnamed);
+    esxi.sh(&format!("rm -r {name}; ln -s {uuid} {name}"));
     esxi.sh(&format!(
         "echo off >{machine}/state; echo '3 mine' >{machine}/snapshot"
     ));

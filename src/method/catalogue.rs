@@ -60,6 +60,7 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/esxi-back",
     "fragments/esxi-firewall",
     "fragments/esxi-flat",
+    "fragments/esxi-off",
     "fragments/free-port",
     "fragments/ftpd",
     "fragments/httpd",
