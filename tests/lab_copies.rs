@@ -1,0 +1,78 @@
+//! A file by NFS, with a real server and a real mount: one machine of the lab is both.
+#![cfg(test)]
+
+#[path = "support/events.rs"]
+mod events;
+#[path = "support/figures.rs"]
+mod figures;
+#[path = "support/going.rs"]
+mod going;
+#[path = "support/lease.rs"]
+mod lease;
+#[path = "support/missing.rs"]
+mod missing;
+#[path = "support/sandboxed.rs"]
+mod sandboxed;
+#[path = "support/vm.rs"]
+mod vm;
+#[path = "support/world.rs"]
+mod world;
+
+use figures::values;
+use sandboxed::{Sandboxed, assert_all_undone};
+use serde_json::json;
+
+/// Nobody waits for clients of an earlier server, of which there was none.
+const SERVER: &str = "modprobe nfsd; mount -t nfsd nfsd /proc/fs/nfsd; rpc.mountd -N 3; rpc.nfsd -N 3 2; \
+     echo Y >/proc/fs/nfsd/v4_end_grace";
+/// An export of somebody's, with a file in it.
+const THEIRS: &str = "mkdir /root/theirs; echo kept >/root/theirs/file; \
+     exportfs -o rw,no_root_squash,no_subtree_check,fsid=7 127.0.0.1:/root/theirs";
+
+#[test]
+fn a_file_goes_into_an_export_and_comes_back() {
+    let Some(mut lab) = Sandboxed::new() else {
+        return;
+    };
+    let small =
+        "--role target=lab --method copy-nfs --reps 1 --set size=64KiB --set files=1 --format json";
+    let small: Vec<_> = small.split(' ').collect();
+    lab.vm.sh(&format!("{SERVER}; {THEIRS}"));
+    lab.begin_here();
+    let exports = lab.vm.sh("exportfs");
+    for (record, set, server) in [
+        ("own.jsonl", "export=", "exported for the run"),
+        (
+            "theirs.jsonl",
+            "export=127.0.0.1:/root/theirs",
+            "127.0.0.1:/root/theirs",
+        ),
+    ] {
+        let (run, recording) = lab.run(record, &[&small[..], &["--set", set]].concat());
+        run.assert_good();
+        let report = run.json();
+        let row = &report["rows"][0];
+        assert_eq!(row["verified"]["matched"], 1, "{row}");
+        assert_eq!(row["labels"]["server"], server, "{row}");
+        // Where the disk of a folder of ours is, is known.
+        let disk = json!("vda");
+        let known = if set == "export=" {
+            &disk
+        } else {
+            &json!(null)
+        };
+        assert_eq!(row["placement"]["copy"], *known, "{row}");
+        let one = |list, name, unit| match values(&report, "full", list, name, unit)[..] {
+            [value] => value,
+            _ => panic!("not one {name} in {unit}: {report}"),
+        };
+        let bytes = one("space", "copy logical", "B");
+        for name in ["backup", "restore"] {
+            let moved = one("times", name, "s") * one("space", name, "B/s");
+            assert!((moved - bytes).abs() < 0.001 * bytes, "{name}: {report}");
+        }
+        assert_all_undone(&recording);
+        lab.assert_nothing_left();
+        assert_eq!(lab.vm.sh("exportfs"), exports);
+    }
+}
