@@ -48,7 +48,7 @@ fn hosts() -> BTreeMap<String, HostInfo> {
 fn bound(method: &str, subject: Option<(SubjectKind, &str)>, sets: &[(&str, &str)]) -> Bound {
     let catalogue = Catalogue::load(Some(Path::new("tests/methods"))).unwrap();
     let request = Request {
-        roles: if method == "copy-ftp" {
+        roles: if method == "draft-ftp" {
             [("server".to_owned(), "nas".to_owned())].into()
         } else {
             BTreeMap::new()
@@ -137,7 +137,7 @@ fn repetitions_are_unrolled_with_their_labels() {
 
 #[test]
 fn roles_are_different_hosts() {
-    let ftp = bound("copy-ftp", None, &[]);
+    let ftp = bound("draft-ftp", None, &[]);
     assert_eq!((ftp.host("source"), ftp.host("server")), ("pve1", "nas"));
 }
 
