@@ -160,7 +160,10 @@ fn a_storage_that_fills_up_and_a_task_that_dies_are_named_and_taken_away() {
     assert_eq!(kept.code, 1, "{}", kept.out);
     let guest = number(&recording);
     assert!(named.contains(&format!("guest  {guest}")), "{named}");
-    assert!(kept.out.contains("locked (backup)"), "{}", kept.out);
+    let next = format!("say 'qm unlock {guest}' there, then recover again");
+    for says in ["locked (backup)", "no task of it runs", &next] {
+        assert!(kept.out.contains(says), "{says}: {}", kept.out);
+    }
     assert!(
         node.sh(&format!("qm config {guest}"))
             .contains("lock: backup")
