@@ -402,6 +402,8 @@ fn a_named_guest_and_a_named_container_are_restored_beside_themselves() {
         .iter()
         .map(|row| &row["series"]);
     assert_eq!(series.collect::<Vec<_>>(), ["full", "dirty-bitmap"]);
+    // Its network cards are unplugged.
+    assert!(!report.to_string().contains("SSH banner"), "{report}");
     let (ended, _) = node.session("b.jsonl", &["--method", "pve-ct", "--subject", "ct:141"]);
     let row = ended.assert_good().json()["rows"][0].clone();
     assert_eq!(row["verified"]["share"], "/etc");

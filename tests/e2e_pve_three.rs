@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 
 use events::{Recording, text};
 use node::{Node, assert_task_clock, time};
+use rustix::process::Signal;
 use serde_json::Value;
 
 const MIB: f64 = 1_048_576.0;
@@ -33,7 +34,10 @@ const METHODS: [(&str, &[&str]); 4] = [
         "pve-vzdump",
         &["template=9000", "place=same", "storage=bkp"],
     ),
-    ("pve-pbs", &["template=9000", "place=same", "storage=pbs1"]),
+    (
+        "pve-pbs",
+        &["template=9000", "place=same", "store_path=/mnt/pbs"],
+    ),
     (
         "pve-ct",
         &[
@@ -45,6 +49,9 @@ const METHODS: [(&str, &[&str]); 4] = [
         ],
     ),
 ];
+
+/// Stores and who may use them; the node's storages and their secrets.
+const STORES: &str = "cat /etc/proxmox-backup/datastore.cfg /etc/proxmox-backup/acl.cfg /etc/pve/storage.cfg; ls /mnt/pbs /etc/pve/priv/storage; proxmox-backup-manager user list-tokens root@pam --output-format json";
 
 fn arguments() -> Vec<String> {
     let mut all = vec!["--reps".to_owned(), "3".to_owned()];
@@ -97,6 +104,13 @@ fn assert_ways_to_usable(row: &Value) {
     }
     assert_between("to 100 %", &read, 1.0, 20.0);
     assert_between("tail after 100 %", &tail, 1.5, 20.0);
+    // Its address is known through the agent, so that SSH answers no sooner than that.
+    let (agent, ssh) = (time(row, "boot", "here"), "boot to SSH banner");
+    let (agent, ssh) = (three(agent), three(time(row, ssh, "host")));
+    for at in 0..3 {
+        assert!(ssh[at] + 1.0 >= agent[at], "{ssh:?} {agent:?}");
+    }
+    assert_between("SSH", &ssh, 0.0, 25.0);
 }
 
 /// Each command has become a task of its own, and each was found.
@@ -128,7 +142,7 @@ fn every_method_three_times_is_timed_and_proved_and_leaves_nothing() {
     let Some(node) = Node::start(&["btrfs", "pbs"]) else {
         return;
     };
-    let before = node.there();
+    let before = (node.there(), node.sh(STORES));
     node.fault(&["rollback-takes", "2"]);
     node.fault(&["restore-pace", "2"]);
     node.fault(&["flush-takes", "2"]);
@@ -212,6 +226,13 @@ fn every_method_three_times_is_timed_and_proved_and_leaves_nothing() {
         DISK / 8.0,
     );
     assert_between("full", &bytes(full, "transferred"), DISK, DISK);
+    // Less the empty store, which takes more than what the guest holds; what is in chunks is compressed.
+    for name in ["datastore, apparent", "datastore, allocated"] {
+        assert_between(name, &bytes(first, name), SIZE, 2.0 * SIZE);
+    }
+    let again = bytes(first, "datastore, allocated by the second backup");
+    assert_between("again", &again, SIZE / 4.0, SIZE);
+    three(time(first, "verified by the store", "host"));
 
     assert_tasks(
         container,
@@ -225,8 +246,36 @@ fn every_method_three_times_is_timed_and_proved_and_leaves_nothing() {
     for (name, state, _) in recording.leaves() {
         assert_eq!(state, "undone", "{name}");
     }
-    assert_eq!(node.there(), before);
+    assert_eq!((node.there(), node.sh(STORES)), before);
     let elsewhere = "pvesm list pbs1; ls /mnt/pve/btr/images; ls /run/qemu-server /run/lxc | grep pid; sed -n '/ 0$/p' /var/log/pve/tasks/active";
     let left = node.sh(elsewhere);
     assert_eq!(left.lines().count(), 1, "the head of a list alone: {left}");
+}
+
+#[test]
+fn a_store_of_a_run_whose_program_was_killed_is_found_and_goes_with_all_that_belongs_to_it() {
+    let Some(node) = Node::start(&["pbs"]) else {
+        return;
+    };
+    let before = (node.there(), node.sh(STORES));
+    let sets = ["template=9000", "size=8MiB", "store_path=/mnt/pbs"];
+    let sets = sets.iter().flat_map(|set| ["--set", set]);
+    let all: Vec<&str> = ["--method", "pve-pbs"].into_iter().chain(sets).collect();
+    let mut going = node.going("a.jsonl", &all);
+    going.until_started("payload changed");
+    going.signal(Signal::KILL);
+    going.wait();
+    // A copy is in it: it is named, and no part of it goes before that copy.
+    let store = format!("comeback-{}-r1", going.session());
+    let named = node.left();
+    for what in ["copy     backup 1", "sandbox  storage", "sandbox  token"] {
+        let line = format!("{what}  {store}");
+        assert!(named.contains(&line), "{line}: {named}");
+    }
+    assert!(
+        named.contains(&format!("sandbox  store  /mnt/pbs/{store}")),
+        "{named}"
+    );
+    node.recover(&before.0);
+    assert_eq!(node.sh(STORES), before.1);
 }

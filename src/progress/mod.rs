@@ -10,6 +10,7 @@ pub mod lines;
 pub mod task;
 
 mod arcstats;
+mod banner;
 mod borg;
 mod btrfs;
 mod curl;

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Reader, arcstats, borg, btrfs, curl, dd, fio, lftp, lvm, plain, pv, qmrestore, restic, rsync,
-    scp, tar, vmkfstools, vzdump, zfs, zstd,
+    Reader, arcstats, banner, borg, btrfs, curl, dd, fio, lftp, lvm, plain, pv, qmrestore, restic,
+    rsync, scp, tar, vmkfstools, vzdump, zfs, zstd,
 };
 
 /// A reader, with the names of what it may find.
@@ -21,13 +21,20 @@ fn make<R: Reader + Default + 'static>() -> Box<dyn Reader> {
 }
 
 /// In alphabetical order.
-static ENTRIES: [Entry; 19] = [
+static ENTRIES: [Entry; 20] = [
     Entry {
         name: "arcstats",
         make: make::<arcstats::Arcstats>,
         gives: &[],
         figures: &["arc_size", "arc_target", "arc_limit"],
         marks: &[],
+    },
+    Entry {
+        name: "banner",
+        make: make::<banner::Banner>,
+        gives: &[],
+        figures: &[],
+        marks: &["banner"],
     },
     Entry {
         name: "borg",

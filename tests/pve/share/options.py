@@ -8,6 +8,8 @@ from failure import Fail
 BOOL = "boolean"
 INT = "integer"
 TEXT = "string"
+# May be left out, and is asked for then.
+SECRET = "secret"
 
 
 def refused(name, why, usage, code=2):
@@ -54,6 +56,8 @@ def parse(arguments, schema, usage):
         if text is None and kind == BOOL:
             switch = rest and re.fullmatch(r"0|1|on|off|yes|no|true|false", rest[0], re.I)
             text = rest.pop(0) if switch else "1"
+        elif text is None and kind == SECRET:
+            text = rest.pop(0) if rest and not rest[0].startswith("-") else ""
         elif text is None:
             if not rest:
                 raise Fail(f"Option {name} requires an argument\n400 unable to parse option\n{usage}", 255)

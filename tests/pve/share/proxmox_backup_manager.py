@@ -122,6 +122,10 @@ def users(arguments):
         name, secret = f"{words[0]}!{words[1]}", os.urandom(18).hex()
         pbs_access.add_user(name, secret)
         out("Result: " + jsonish.pretty({"tokenid": name, "value": secret}).replace(" : ", ": ").replace("   ", "  "))
+    elif arguments[0] == "delete-token":
+        pbs_access.remove_user(f"{words[0]}!{words[1]}")
+    elif arguments[0] == "list-tokens":
+        show([{"enable": True, "expire": 0, "tokenid": name} for name in sorted(pbs_access.secrets()) if name.startswith(f"{words[0]}!")], found)
     return 0
 
 

@@ -1,5 +1,7 @@
 """`pvesm`: the node's storages by hand."""
 
+import sys
+
 import command
 import inventory
 import options
@@ -7,7 +9,7 @@ import storage
 import worker
 from command import out
 from failure import Fail
-from options import BOOL, INT, TEXT
+from options import BOOL, INT, SECRET, TEXT
 from worker import say
 
 
@@ -79,9 +81,20 @@ def free(arguments):
 
 PROPERTIES = {
     name: TEXT for name in (
-        "path", "content", "server", "datastore", "username", "password", "fingerprint", "vgname", "thinpool", "pool", "nodes",
+        "path", "content", "server", "datastore", "username", "fingerprint", "vgname", "thinpool", "pool", "nodes",
         "is_mountpoint", "prune-backups", "shared", "disable", "port", "namespace", "encryption-key", "sparse", "mkdir", "preallocation", "delete")
 }
+PROPERTIES["password"] = SECRET
+
+
+def secret_of(found):
+    """As it was given, or the first line of standard input."""
+    secret = found.pop("password", None)
+    if secret == "":
+        secret = sys.stdin.readline()
+        if not secret:
+            raise Fail("EOF while reading password", 255)
+    return secret and secret.rstrip("\n")
 
 
 def add(arguments):
@@ -92,7 +105,7 @@ def add(arguments):
     kind, name = words
     if kind not in storage.KINDS:
         raise options.refused("type", f"value '{kind}' does not have a value in the enumeration '{', '.join(sorted(storage.KINDS))}'", usage, 255)
-    secret = found.pop("password", None)
+    secret = secret_of(found)
 
     def edit(sections):
         if any(known == name for _, known, _ in sections):
@@ -116,7 +129,7 @@ def keep_secret(name, secret):
 def change(arguments):
     usage = "pvesm set <storage> [OPTIONS]"
     words, found = options.parse(arguments, PROPERTIES, usage)
-    secret = found.pop("password", None)
+    secret = secret_of(found)
     gone = [word for word in found.pop("delete", "").split(",") if word]
 
     def edit(sections):
