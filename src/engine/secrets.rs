@@ -23,7 +23,8 @@ pub(super) async fn ask_for(
     let mut given = Given::new();
     for bound in bounds {
         let (method, host) = (&bound.method.name, bound.binding.host());
-        for step in &bound.method.steps {
+        // What a condition has left out of the plan needs no secret.
+        for step in bound.steps.iter().map(|planned| &planned.step) {
             let Some(secret) = &step.secret else { continue };
             let key = (bound.binding.id.clone(), secret.name.clone());
             let Some(asked) = secret.ask.as_ref().filter(|_| !given.contains_key(&key)) else {
