@@ -193,19 +193,38 @@ fn what_cannot_be_cloned_safely_is_refused_with_its_reason() {
     refused("uuid.jsonl", &by_uuid, &[to], &running);
     let name = "/vmfs/volumes/ds1";
     esxi.sh(&format!("rm {name}; mkdir -p {name}/.comeback"));
-    let unnamed = ["no datastore is named for", uuid];
+    let unnamed = ["no registered machine", uuid];
     refused("unnamed.jsonl", &by_uuid, &[to], &unnamed);
     esxi.sh(&format!("rm -r {name}; ln -s {uuid} {name}"));
+    // A second disk in another folder, which its machine names by the UUID.
+    let far = "ds1/disks/far";
+    let other = "64f0a1c2-11e0a3d4-7c21-0c9d92aa0001/disks/far";
+    let second = esxi.machine(13, "spare", far, "");
     esxi.sh(&format!(
-        "echo off >{machine}/state; echo '3 mine' >{machine}/snapshot"
+        "rm -r /etc/vmware/machines/13; cp {vmx} /tmp/vmx; echo 'scsi0:1.fileName = \"/vmfs/volumes/{other}.vmdk\"' >>{vmx}"
     ));
-    refused(
-        "snapshots.jsonl",
-        &disk,
-        &[to],
-        &["machine 12 has snapshots"],
-    );
-    esxi.sh(&format!("rm {machine}/snapshot; cp {vmx} /tmp/vmx; echo 'scsi0:0.mode = \"independent-persistent\"' >>{vmx}"));
+    refused("far.jsonl", &second, &[to], &["machine 12 runs"]);
+    esxi.sh(&format!("mv /tmp/vmx {vmx}"));
+    refused("alone.jsonl", &second, &[to], &["no registered machine"]);
+    esxi.sh("rm -r /vmfs/volumes/ds1/disks");
+    // Its file of machines then names what stands upon the disk, not the disk.
+    esxi.sh(&format!(
+        "echo off >{machine}/state; vim-cmd vmsvc/snapshot.create 12 mine x 0 0"
+    ));
+    let below = ["machine 12 has snapshots"];
+    refused("snapshots.jsonl", &disk, &[to], &below);
+    esxi.sh("vim-cmd vmsvc/snapshot.remove 12 7");
+    let left = disk.replace(".vmdk", "-000001-sesparse.vmdk");
+    esxi.sh(&format!("touch {left}"));
+    refused("left.jsonl", &disk, &[to], &["a snapshot has taken", &left]);
+    let list = disk.replace(".vmdk", ".vmsd");
+    esxi.sh(&format!(
+        "rm {left}; echo 'snapshot.numSnapshots = \"2\"' >{list}"
+    ));
+    refused("list.jsonl", &disk, &[to], &["tells of snapshots", &list]);
+    esxi.sh(&format!(
+        "rm {list}; cp {vmx} /tmp/vmx; echo 'scsi0:0.mode = \"independent-persistent\"' >>{vmx}"
+    ));
     refused(
         "independent.jsonl",
         &disk,

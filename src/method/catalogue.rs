@@ -61,7 +61,7 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/esxi-back",
     "fragments/esxi-firewall",
     "fragments/esxi-flat",
-    "fragments/esxi-off",
+    "fragments/esxi-machine",
     "fragments/folder-there",
     "fragments/free-port",
     "fragments/ftpd",
