@@ -64,10 +64,9 @@ fn ssh_moves_a_file_there_and_back() {
             "1",
         ],
     );
-    assert_eq!(refused.code, 1, "{}", refused.err);
+    assert_eq!(refused.code, 4, "{}", refused.err);
     assert!(refused.err.contains("cannot log into"), "{}", refused.err);
-    pair.world
-        .run(&["recover", "--host", "lab", "--host", "vault", "--remove"]);
+    pair.world.assert_empty();
 
     pair.acquaint();
     for method in ["copy-scp", "copy-sftp"] {
@@ -96,6 +95,16 @@ fn pscp_moves_a_file_there_and_back() {
         .unwrap();
     let host = String::from_utf8(host.stdout).unwrap();
     let fingerprint = host.split_whitespace().nth(1).unwrap().to_owned();
+    let check = ["check", "--host", "lab", "--role", "target=vault"];
+    let refused = pair
+        .world
+        .run(&[&check[..], &["--method", "copy-pscp"]].concat());
+    assert_eq!(refused.code, 4, "{}", refused.err);
+    assert!(
+        refused.out.contains("--set hostkey=SHA256:"),
+        "{}",
+        refused.out
+    );
     let (key, fingerprint) = (format!("key={key}"), format!("hostkey={fingerprint}"));
     for mode in ["mode=sftp", "mode=scp"] {
         let (report, _) = moved(
@@ -254,4 +263,47 @@ fn holes_that_would_become_bytes_are_told_before() {
     let said = look("copy-local", "sync=true");
     let told = "longer, there and back, by 1 earlier run of copy-local on these hosts";
     assert!(said.contains(told), "{said}");
+}
+
+/// What would be copied into the subject, and settings of an experiment that cannot be meant, are refused before anything is made.
+#[test]
+fn settings_that_cannot_be_meant_are_refused_before_anything_is_made() {
+    let world = world::World::new();
+    let data = world.path("data");
+    std::fs::create_dir_all(data.join("in it")).unwrap();
+    std::os::unix::fs::symlink(data.join("in it"), world.path("link")).unwrap();
+    let (subject, sandbox) = (format!("dir:{}", data.display()), world.text("sandbox"));
+    let refused = |method: &str, sets: &[&str], word: &str| {
+        let mut all = vec!["check", "--method", method, "--sandbox", &sandbox];
+        if !method.ends_with("-experiment") {
+            all.extend(["--subject", &subject]);
+        }
+        for set in sets {
+            all.extend(["--set", set]);
+        }
+        let said = world.run(&all);
+        assert_eq!(said.code, 4, "{} {}", said.out, said.err);
+        assert!(said.out.contains(word), "{word}: {}", said.out);
+    };
+    let (inside, link) = (data.join("in it"), world.path("link"));
+    for to in [&data, &inside, &link] {
+        let to = format!("to={}", to.display());
+        refused("copy-local", &[&to], "stands in the subject");
+    }
+    refused("copy-local", &["to=/no/such"], "is not there");
+    for method in ["restic", "borg"] {
+        if have_tool(method) {
+            let to = format!("to={}", link.display());
+            refused(method, &[&to], "stands in the subject");
+        }
+    }
+    if have_tool("btrfs") && have_tool("fio") && missing::have_root() {
+        let small = ["size=1MiB", "load_size=1MiB"];
+        let with = |set, word| {
+            let sets = [&small[..], &[set]].concat();
+            refused("btrfs-experiment", &sets, word);
+        };
+        with("snapshots=1,0", "snapshots has 0");
+        with("load_before=45", "the load is over after 45 s");
+    }
 }

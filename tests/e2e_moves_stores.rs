@@ -69,6 +69,11 @@ fn kept(world: &World, method: &str, store: &str) -> (Value, Recording) {
     );
     let stored = values(&report, "first", "space", "repository", "B");
     assert!(stored.iter().all(|bytes| *bytes > 262_144.0), "{report}");
+    for name in ["original logical", "came back logical", "came back"] {
+        let bytes = values(&report, "first", "space", name, "B");
+        assert!(bytes.iter().all(|bytes| *bytes > 262_143.0), "{name}");
+        assert_eq!(bytes.len(), 3, "{report}");
+    }
     assert_no_secret(&recording, store);
     assert_eq!(world::entries(&other), [""; 0]);
     world.assert_empty();
@@ -87,6 +92,34 @@ fn borg_keeps_a_tree_and_gives_it_back() {
     if have_tool("borg") {
         kept(&World::new(), "borg", "-borg");
     }
+}
+
+/// Holes are told before; they come back as holes where that is asked for, and where the tool can.
+#[test]
+fn holes_come_back_from_a_store_where_that_is_asked_for() {
+    if !have_tool("borg") || !have_tool("restic") {
+        return;
+    }
+    let world = World::new();
+    let data = world.path("data");
+    std::fs::create_dir(&data).unwrap();
+    let hole = std::fs::File::create(data.join("disk.raw")).unwrap();
+    hole.set_len(16 << 20).unwrap();
+    let (subject, sandbox) = (format!("dir:{}", data.display()), world.text("sandbox"));
+    let place = ["--subject", &subject, "--sandbox", &sandbox];
+    let look = |method: &str, set: &str| {
+        let all = ["check", "--method", method, "--set", set];
+        world.run(&[&all[..], &place].concat()).out
+    };
+    for method in ["borg", "restic"] {
+        assert!(look(method, "sparse=false").contains("--set sparse=true"));
+        assert!(!look(method, "sparse=true").contains("bytes of its holes"));
+    }
+    let run = ["run", "--method", "borg", "--reps", "1", "--format", "json"];
+    let ended = world.run(&[&run[..], &place, &["--set", "sparse=true"]].concat());
+    ended.assert_good();
+    let bytes = |name| values(&ended.json(), "first", "space", name, "B")[0];
+    assert!(bytes("came back logical") > 16e6 && bytes("came back") < 1e6);
 }
 
 /// A store that was damaged is no copy: its check fails before anything is deleted, and all stays where it is, with the

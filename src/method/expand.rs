@@ -56,7 +56,12 @@ impl Bound {
         let wrong = |why: String| self.wrong(step, format!("each.pause: {why}"));
         let filled = self.templates.text(text, &context).map_err(wrong)?;
         let pause = humantime::parse_duration(&filled);
-        let pause = pause.map_err(|why| wrong(why.to_string()))?;
+        let pause = pause.map_err(|_| {
+            wrong(format!(
+                "expected a duration from 0 on, such as 2s, not {filled:?}; say another (comeback methods show {})",
+                self.method.name
+            ))
+        })?;
         Ok(Some(pause.as_secs_f64()))
     }
 
