@@ -94,6 +94,7 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/pve-pbs-size",
     "fragments/pve-pieces",
     "fragments/pve-place",
+    "fragments/pve-read",
     "fragments/pve-restore",
     "fragments/pve-room",
     "fragments/pve-stray",
