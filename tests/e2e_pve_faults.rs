@@ -349,3 +349,40 @@ fn a_log_that_stops_is_no_end_and_a_task_that_hears_no_signal_is_ended_through_t
     assert!(!node.sh("cat /run/fault/deaf").contains('1'));
     assert_eq!(node.there(), before);
 }
+
+#[test]
+fn what_others_make_under_its_number_or_back_up_meanwhile_is_never_taken_away() {
+    let Some(node) = Node::start(&[]) else { return };
+    node.guest(131, "shop-db", "web");
+    node.fault(&["restore-pace", SLOW]);
+    let named = ["--method", "pve-vzdump", "--subject", "vm:131"];
+    let mut going = node.going("a.jsonl", &[&named[..], &["--set", "storage=bkp"]].concat());
+    until_said(&mut going, "restore vma archive");
+    going.signal(Signal::KILL);
+    going.wait();
+    // Its operator ends what goes on, takes away what is left of it, and has the next number: the same.
+    let ended = "pkill -INT -f '[t]ask UPID.*:qmrestore:' && while pgrep -f '[t]ask UPID.*:qmrestore:' >/dev/null; do sleep 0.2; done";
+    node.sh(&format!("{ended}; qm destroy 100 >/dev/null"));
+    node.fault(&["-d", "restore-pace"]);
+    node.guest(100, "prod-db", "prod");
+    // And a backup of theirs runs.
+    node.fault(&["backup-pace", SLOW]);
+    node.sh("vzdump 131 --storage bkp --compress zstd --mode snapshot >/dev/null 2>&1 & until ls /mnt/pve/bkp/dump/*.dat >/dev/null 2>&1; do sleep 0.2; done");
+    let done = node.world.run(&["recover", "--host", "pve1", "--remove"]);
+    for theirs in ["restored  100", "pieces"] {
+        assert!(!done.out.contains(theirs), "{theirs}: {}", done.out);
+    }
+    node.fault(&["-d", "backup-pace"]);
+    node.sh("while pgrep -f '[t]ask UPID.*:vzdump:' >/dev/null; do sleep 0.2; done");
+    let guests = node.sh("qm list; tail -n 1 /var/log/pve/tasks/index");
+    assert!(guests.contains("prod-db"), "{guests}");
+    assert!(guests.contains(":vzdump:131:"), "{guests}");
+    assert!(guests.trim_end().ends_with(" OK"), "{guests}");
+    for _ in 0..2 {
+        let done = node.world.run(&["recover", "--host", "pve1", "--remove"]);
+        done.assert_good();
+        let left = node.sh("qm list; pvesm list bkp");
+        assert!(left.contains("prod-db"), "{left}");
+        assert_eq!(left.matches("vzdump-qemu-131-").count(), 1, "{left}");
+    }
+}
