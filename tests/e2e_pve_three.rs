@@ -137,6 +137,28 @@ fn assert_each_its_task(recording: &Recording) {
     }
 }
 
+fn assert_store([first, dirty, full]: [&Value; 3]) {
+    assert_tasks(first, &["backup", "restore"]);
+    assert_tasks(dirty, &["backup again"]);
+    assert_tasks(full, &["backup after a restart"]);
+    assert_ways_to_usable(first);
+    assert_between("first", &bytes(first, "transferred"), DISK, DISK);
+    assert_between(
+        "dirty",
+        &bytes(dirty, "transferred"),
+        SIZE / 4.0,
+        DISK / 8.0,
+    );
+    assert_between("full", &bytes(full, "transferred"), DISK, DISK);
+    // Less the empty store, which takes more than what the guest holds; what is in chunks is compressed.
+    for name in ["datastore, apparent", "datastore, allocated"] {
+        assert_between(name, &bytes(first, name), SIZE, 2.0 * SIZE);
+    }
+    let again = bytes(first, "datastore, allocated by the second backup");
+    assert_between("again", &again, SIZE / 4.0, SIZE);
+    three(time(first, "verified by the store", "host"));
+}
+
 #[test]
 fn every_method_three_times_is_timed_and_proved_and_leaves_nothing() {
     let Some(node) = Node::start(&["btrfs", "pbs"]) else {
@@ -214,25 +236,7 @@ fn every_method_three_times_is_timed_and_proved_and_leaves_nothing() {
         assert_between(name, &bytes(vzdump, name), low, high);
     }
 
-    assert_tasks(first, &["backup", "restore"]);
-    assert_tasks(dirty, &["backup again"]);
-    assert_tasks(full, &["backup after a restart"]);
-    assert_ways_to_usable(first);
-    assert_between("first", &bytes(first, "transferred"), DISK, DISK);
-    assert_between(
-        "dirty",
-        &bytes(dirty, "transferred"),
-        SIZE / 4.0,
-        DISK / 8.0,
-    );
-    assert_between("full", &bytes(full, "transferred"), DISK, DISK);
-    // Less the empty store, which takes more than what the guest holds; what is in chunks is compressed.
-    for name in ["datastore, apparent", "datastore, allocated"] {
-        assert_between(name, &bytes(first, name), SIZE, 2.0 * SIZE);
-    }
-    let again = bytes(first, "datastore, allocated by the second backup");
-    assert_between("again", &again, SIZE / 4.0, SIZE);
-    three(time(first, "verified by the store", "host"));
+    assert_store([first, dirty, full]);
 
     assert_tasks(
         container,
