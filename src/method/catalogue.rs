@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::fragment::Fragments;
-use super::{Method, MethodError, check};
+use super::{Method, MethodError, load};
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
@@ -152,7 +152,7 @@ impl Catalogue {
             }
         }
         for (name, text) in BUILT_IN {
-            let method = check::load(name, &format!("methods/{name}.toml"), text, &fragments)?;
+            let method = load::load(name, &format!("methods/{name}.toml"), text, &fragments)?;
             catalogue
                 .methods
                 .insert((*name).to_owned(), (Arc::new(method), Origin::BuiltIn));
@@ -160,7 +160,7 @@ impl Catalogue {
         if let Some(folder) = user {
             for (name, path) in toml_files(folder)? {
                 let text = read(&path)?;
-                let method = check::load(&name, &path.display().to_string(), &text, &fragments)?;
+                let method = load::load(&name, &path.display().to_string(), &text, &fragments)?;
                 catalogue
                     .methods
                     .insert(name, (Arc::new(method), Origin::File(path)));

@@ -1,17 +1,14 @@
-//! A method file, checked when it is loaded: what is wrong is said before anything runs.
+//! The steps of a method, checked in their order: each uses what is known where it stands.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toml::Spanned;
-
+use super::SubjectKind;
 use super::action::{Action, Payload, WaitFor};
-use super::fragment::{self, Fragments, line_of};
-use super::model::{Method, MethodDef, Need, Step};
+use super::head::check_setting_name;
+use super::model::{Method, Step};
 use super::names::Names;
 use super::pipe::{SHA256, THROUGH};
 use super::template::{FOUND, Templates};
-use super::typed::typed;
-use super::{MethodError, SubjectKind};
 use crate::event::{Clock, LeaveKind, Phase};
 use crate::progress;
 
@@ -20,231 +17,9 @@ pub(super) const GIVEN: [&str; 14] = [
     "session", "run", "id", "rep", "sandbox", "box", "subject", "kind", "own", "facts", "address",
     "user", "login", "ssh_port",
 ];
-
-/// A TOML error with its line.
-pub(super) fn toml_error(file: &str, text: &str, why: &toml::de::Error) -> MethodError {
-    let line = why.span().map_or(1, |span| line_of(text, span.start));
-    MethodError::Wrong {
-        file: file.to_owned(),
-        line,
-        why: why.message().replace('\n', "; "),
-    }
-}
-
-/// Reads and checks one file.
-pub(super) fn load(
-    name: &str,
-    file: &str,
-    text: &str,
-    fragments: &Fragments,
-) -> Result<Method, MethodError> {
-    let def: MethodDef = toml::from_str(text).map_err(|why| toml_error(file, text, &why))?;
-    let placed = fragment::steps(file, text, def.step, fragments)?;
-    let pools = fragment::pools(file, text, def.pool, fragments)?;
-    let checks = fragment::checks(file, text, def.check, fragments)?;
-    let placement = fragment::placement(file, text, def.placement, fragments)?;
-    let roles = def.roles;
-    let first_role = roles.first().cloned().unwrap_or_default();
-    let mut steps = Vec::new();
-    for step in placed {
-        let def = typed(&step, &first_role).map_err(|why| step.wrong(why))?;
-        steps.push((def, step.file));
-    }
-    let lines = Lines { text, file };
-    let method = Method {
-        name: name.to_owned(),
-        title: def.title,
-        family: def.family,
-        help: def.help,
-        subject: def.subject,
-        own: def.own,
-        roles,
-        needs: def.needs.into_iter().map(|need| need.0).collect(),
-        series: def.series,
-        settings: def
-            .settings
-            .iter()
-            .map(|(k, v)| (k.clone(), v.get_ref().clone()))
-            .collect(),
-        names: def.names,
-        steps: steps.iter().map(|(step, _)| step.clone()).collect(),
-        clocks: def
-            .clock
-            .iter()
-            .map(|clock| clock.get_ref().clone())
-            .collect(),
-        figures: def
-            .figure
-            .iter()
-            .map(|figure| figure.get_ref().clone())
-            .collect(),
-        checks: checks.iter().map(|check| check.def.clone()).collect(),
-        pools: pools.iter().map(|pool| pool.def.clone()).collect(),
-        labels: def.labels,
-        room: def.room,
-        room_on: def.room_on,
-        thick: def.thick,
-        placement: placement.as_ref().map(|placement| placement.def.clone()),
-    };
-    check_head(&method).map_err(|why| lines.top(why))?;
-    for (name, setting) in &def.settings {
-        check_setting_name(name).map_err(|why| lines.at(setting, format!("setting {why}")))?;
-    }
-    let mut known = Known::new(&method).map_err(|why| lines.top(why))?;
-    for (step, at_file) in &steps {
-        known.step(step).map_err(|why| MethodError::Wrong {
-            file: at_file.clone(),
-            line: step.line,
-            why: format!("step {:?}: {why}", step.name),
-        })?;
-    }
-    for clock in &def.clock {
-        check_clock(&method, clock.get_ref()).map_err(|why| lines.at(clock, why))?;
-    }
-    for check in &checks {
-        let checked = check.def.check(&method, &known.templates);
-        checked.map_err(|why| check.wrong(format!("check: {why}")))?;
-    }
-    if let Some(placement) = &placement {
-        let checked = placement.def.check(&method, &known.templates);
-        checked.map_err(|why| placement.wrong(format!("placement: {why}")))?;
-    }
-    for pool in &pools {
-        let checked = pool.def.check(&method, &known.templates);
-        checked.map_err(|why| pool.wrong(format!("pool {:?}: {why}", pool.def.name)))?;
-    }
-    for figure in &def.figure {
-        let names = known.templates.expression_names(&figure.get_ref().value);
-        names.map_err(|why| lines.at(figure, format!("value: {why}")))?;
-        let when = figure.get_ref().when.as_deref();
-        known
-            .when(when, &BTreeMap::new())
-            .map_err(|why| lines.at(figure, why))?;
-    }
-    Ok(method)
-}
-
-struct Lines<'a> {
-    text: &'a str,
-    file: &'a str,
-}
-
-impl Lines<'_> {
-    fn at<T>(&self, what: &Spanned<T>, why: String) -> MethodError {
-        let line = line_of(self.text, what.span().start);
-        MethodError::Wrong {
-            file: self.file.to_owned(),
-            line,
-            why,
-        }
-    }
-
-    fn top(&self, why: String) -> MethodError {
-        MethodError::Wrong {
-            file: self.file.to_owned(),
-            line: 1,
-            why,
-        }
-    }
-}
-
-fn check_head(method: &Method) -> Result<(), String> {
-    const ROLES: [&str; 6] = ["source", "target", "server", "client", "guest", "here"];
-    if method.roles.is_empty() {
-        return Err("roles: at least one is needed".to_owned());
-    }
-    if let Some(role) = method
-        .roles
-        .iter()
-        .find(|role| !ROLES.contains(&role.as_str()))
-    {
-        return Err(format!(
-            "roles: unknown role {role:?}; expected one of {}",
-            ROLES.join(", ")
-        ));
-    }
-    if method.steps.is_empty() {
-        return Err("a method needs at least one [[step]]".to_owned());
-    }
-    let templates = Templates::default();
-    if let Some(role) = method
-        .room_on
-        .keys()
-        .find(|role| !method.roles.iter().skip(1).any(|known| known == *role))
-    {
-        return Err(format!("room-on: {role:?} is no other role of this method"));
-    }
-    for room in method.room.iter().chain(method.room_on.values()) {
-        let names = templates
-            .expression_names(room)
-            .map_err(|why| format!("room: {why}"))?;
-        let known = |name: &String| {
-            ["bytes", "own"].contains(&name.as_str()) || method.settings.contains_key(name)
-        };
-        if let Some(name) = names.iter().find(|name| !known(name)) {
-            return Err(format!(
-                "room: {name:?} is neither a setting nor bytes nor own"
-            ));
-        }
-    }
-    for (label, text) in &method.labels {
-        let names = templates
-            .names(text)
-            .map_err(|why| format!("labels.{label}: {why}"))?;
-        let known = |name: &String| {
-            ["facts", "own"].contains(&name.as_str()) || method.settings.contains_key(name)
-        };
-        if let Some(name) = names.iter().find(|name| !known(name)) {
-            return Err(format!(
-                "labels.{label}: {name:?} is neither a setting nor a fact nor own"
-            ));
-        }
-    }
-    if let Some(need) = method.needs.iter().find(|need| !role_known(method, need)) {
-        return Err(format!("needs: {} is on no role of this method", need.tool));
-    }
-    Ok(())
-}
-
-fn role_known(method: &Method, need: &Need) -> bool {
-    need.on
-        .as_ref()
-        .is_none_or(|role| method.roles.contains(role))
-}
-
-pub(super) fn check_setting_name(name: &str) -> Result<(), String> {
-    let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if !plain {
-        return Err(format!("{name:?}: expected small letters, digits and _"));
-    }
-    if GIVEN.contains(&name) || name == FOUND || name == "vmid" {
-        return Err(format!("{name:?}: this name has a meaning of its own"));
-    }
-    Ok(())
-}
-
-fn check_clock(method: &Method, clock: &super::ClockDef) -> Result<(), String> {
-    for end in [&clock.from, &clock.to] {
-        let fits = method.steps.iter().any(|step| {
-            end.strip_prefix(step.name.as_str())
-                .is_some_and(|rest| rest.starts_with(' '))
-        });
-        if !fits {
-            return Err(format!(
-                "clock {:?}: {end:?} names no step; expected \"STEP start\", \"STEP end\" or \"STEP MARK\"",
-                clock.name
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// What is known at a step: names, leaves, proofs.
 pub(super) struct Known<'a> {
-    templates: Templates,
+    pub(super) templates: Templates,
     pub(super) method: &'a Method,
     names: BTreeSet<String>,
     own_names: Names,
@@ -257,7 +32,7 @@ pub(super) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn new(method: &'a Method) -> Result<Self, String> {
+    pub(super) fn new(method: &'a Method) -> Result<Self, String> {
         let mut names: BTreeSet<String> = GIVEN.iter().map(ToString::to_string).collect();
         names.extend(method.settings.keys().cloned());
         if matches!(method.subject, SubjectKind::Vm | SubjectKind::Ct) {
@@ -278,7 +53,7 @@ impl<'a> Known<'a> {
         })
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), String> {
+    pub(super) fn step(&mut self, step: &Step) -> Result<(), String> {
         if self.steps.contains_key(&step.name) {
             return Err("another step has this name".to_owned());
         }
@@ -343,7 +118,11 @@ impl<'a> Known<'a> {
     }
 
     // Decided in the plan: by settings and facts, and what a fragment is given.
-    fn when(&self, when: Option<&str>, with: &BTreeMap<String, String>) -> Result<(), String> {
+    pub(super) fn when(
+        &self,
+        when: Option<&str>,
+        with: &BTreeMap<String, String>,
+    ) -> Result<(), String> {
         let Some(when) = when else { return Ok(()) };
         let names = self.templates.expression_names(when);
         let names = names.map_err(|why| format!("when: {why}"))?;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use minijinja::Value;
 
 use super::MethodError;
-use super::bind::ExpandedStep;
-use super::bind::{Bound, RunNames};
+use super::bound::ExpandedStep;
+use super::bound::{Bound, RunNames};
 use super::model::{Each, Step};
 use super::setting::SettingValue;
 use crate::event::Labels;

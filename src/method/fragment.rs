@@ -302,7 +302,7 @@ fn open<'a, T>(
         )));
     };
     let fragment: FragmentDef =
-        toml::from_str(source).map_err(|why| super::check::toml_error(path, source, &why))?;
+        toml::from_str(source).map_err(|why| super::load::toml_error(path, source, &why))?;
     let params = &fragment.params;
     if let Some(param) = params.iter().find(|param| !with.contains_key(*param)) {
         return Err(using.wrong(format!("the fragment needs with.{param}")));

@@ -6,11 +6,14 @@
 mod action;
 mod ahead;
 mod bind;
+mod bound;
 mod catalogue;
 mod check;
 mod expand;
 mod fragment;
+mod head;
 mod leaves;
+mod load;
 mod model;
 mod names;
 mod order;
@@ -25,7 +28,8 @@ mod typed;
 
 pub use action::{Action, Hash, HashOf, Payload, SpaceRead, Wait, WaitFor};
 pub use ahead::CheckDef;
-pub use bind::{Bound, ExpandedStep, RunNames, bind, pairs};
+pub use bind::{bind, pairs};
+pub use bound::{Bound, ExpandedStep, RunNames};
 pub use catalogue::{Catalogue, Origin};
 pub use leaves::Leaves;
 pub use model::{

@@ -424,7 +424,7 @@ impl<'de> Deserialize<'de> for NeedDef {
     }
 }
 
-/// A step. What few steps have is boxed: there are hundreds of them.as it stands in a file.
+/// A step as it stands in a file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct StepDef {

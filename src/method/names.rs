@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::check::check_setting_name;
+use super::head::check_setting_name;
 use super::model::Method;
 use super::template::Templates;
 
