@@ -6,6 +6,12 @@
 mod events;
 #[path = "support/methods.rs"]
 mod methods;
+#[path = "support/missing.rs"]
+mod missing;
+#[path = "support/pair.rs"]
+mod pair;
+#[path = "support/sshd.rs"]
+mod server;
 #[path = "support/tree.rs"]
 mod tree;
 #[path = "support/world.rs"]
@@ -14,7 +20,8 @@ mod world;
 use std::fs;
 use std::path::PathBuf;
 
-use methods::{BACK, COPY, DESTROY, HEAD, step};
+use methods::{BACK, BESIDE, COPY, DESTROY, HEAD, step};
+use pair::Pair;
 use world::{Ended, World};
 
 struct Marked {
@@ -323,4 +330,46 @@ fn a_link_out_of_the_scratch_folder_leads_to_a_refusal() {
     let (run, _) = world.session("r.jsonl", &["--method", "sly", "--reps", "1"]);
     assert_eq!(run.code, 4, "{}", run.err);
     assert!(precious.join("x").is_dir());
+}
+
+#[test]
+fn what_was_made_on_one_host_makes_nothing_of_the_same_name_on_another_its_own() {
+    let Some(pair) = Pair::new() else { return };
+    let head = HEAD.replace("[\"source\"]", "[\"source\", \"target\"]");
+    assert_ne!(head, HEAD);
+    let made = pair.world.path("made");
+    let at = made.display();
+    let make = format!(
+        "\n[[step]]\nname = \"make\"\nphase = \"prepare\"\nrun = \"mkdir -- {at}\"\n\
+         leaves = {{ id = \"made\", kind = \"sandbox\", find = \"if [ -d {at} ]; then printf '%s\\n' {at}; fi\", undo = \"rmdir -- {{{{ found }}}}\" }}\n"
+    );
+    for (on, code) in [("source", 0), ("target", 4)] {
+        let destroy = format!(
+            "\n[[step]]\nname = \"destroy\"\nphase = \"damage\"\non = \"{on}\"\nrun = \"rmdir -- {at}\"\n\
+             destroys = {{ what = \"dir:{at}\", relies-on = \"copy\" }}\n"
+        );
+        pair.world
+            .method(on, &[head.as_str(), &make, COPY, &destroy, BESIDE].concat());
+        let record = format!("{on}.jsonl");
+        let more = [
+            "--host",
+            "lab",
+            "--role",
+            "target=vault",
+            "--method",
+            on,
+            "--reps",
+            "1",
+        ];
+        let (run, _) = pair.world.session(&record, &more);
+        assert_eq!(run.code, code, "{on}: {}", run.err);
+        if code != 0 {
+            assert!(
+                run.err.contains("this session did not make it"),
+                "{}",
+                run.err
+            );
+            assert!(made.is_dir());
+        }
+    }
 }
