@@ -184,7 +184,7 @@ sync
         path = quote(path),
         by = by(openssl),
         source = source(openssl, &seed, &total.to_string()),
-        sample = SAMPLE,
+        sample = sample(total),
     );
     Made {
         script,
@@ -193,10 +193,15 @@ sync
     }
 }
 
-/// Packs the first 32 MiB, so that nobody measures a compressor.
-const SAMPLE: &str = r#"if command -v zstd >/dev/null 2>&1; then c='zstd -q -3 -c'; else c='gzip -1 -c'; fi
-in=$(cat files/* 2>/dev/null | head -c 33554432 | wc -c); out=$(cat files/* 2>/dev/null | head -c 33554432 | $c | wc -c)
-echo "sample: $in bytes pack to $out by ${c%% *}""#;
+/// Packs the first 8 MiB, so that nobody measures a compressor.
+fn sample(total: u64) -> String {
+    let part = total.min(8 << 20);
+    format!(
+        r#"if command -v zstd >/dev/null 2>&1; then c='zstd -q -3 -c'; else c='gzip -1 -c'; fi
+out=$(cat {FILES}/* 2>/dev/null | head -c {part} | $c | wc -c)
+echo "sample: {part} bytes pack to $out by ${{c%% *}}""#
+    )
+}
 
 /// How many files a share of `files` is: at least one where any was asked for.
 fn share(files: u64, percent: f64) -> u64 {
