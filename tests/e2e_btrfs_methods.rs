@@ -7,12 +7,15 @@ mod events;
 mod methods;
 #[path = "support/missing.rs"]
 mod missing;
+#[path = "support/sabotage.rs"]
+mod sabotage;
 #[path = "support/world.rs"]
 mod world;
 
 use std::process::Command;
 
 use missing::{have_root, have_tool};
+use sabotage::sabotaged;
 use world::World;
 
 const MIB: f64 = 1_048_576.0;
@@ -206,6 +209,64 @@ fn what_was_sent_comes_back_from_the_copy_and_the_increment_is_a_series_of_its_o
     assert_eq!(proofs.len(), 6);
     assert!(proofs.iter().all(|proof| proof["verdict"] == true));
     world.assert_empty();
+}
+
+#[test]
+fn what_goes_wrong_is_said_in_a_sentence_and_undone() {
+    if !can() {
+        return;
+    }
+    for (name, before, run, says) in [
+        (
+            "modified",
+            "use  = \"btrfs-ready\"",
+            "btrfs property set -f -ts {{ target }}/{{ first }} ro false",
+            "was made writable",
+        ),
+        (
+            "no-common",
+            "use  = \"btrfs-ready\"",
+            "btrfs subvolume delete -c {{ target }}/{{ first }}",
+            "no common snapshot",
+        ),
+        (
+            "full-source",
+            "name     = \"change set\"",
+            "dd if=/dev/zero of={{ source }}/fill bs=1M count=2000 2>/dev/null; btrfs filesystem sync {{ source }}",
+            "No space left",
+        ),
+    ] {
+        let world = World::new();
+        let text = include_str!("../methods/btrfs-send.toml");
+        let mut text = sabotaged(text, before, run);
+        if let Some(full) = name.strip_prefix("full-") {
+            let with = |image: &str| format!("pool = \"{full}\", image = \"{image}\"");
+            let small = text.replacen(
+                &with("{{ size * 2 + 1073741824 }}"),
+                &with("{{ 268435456 }}"),
+                1,
+            );
+            // The tool has the last word here, not the gauge.
+            text = small.replace(
+                &format!(
+                    "use  = \"btrfs-fill\"\nwhen = \"own\"\nwith = {{ pool = \"{full}\", at = \"{{{{ box }}}}\" }}"
+                ),
+                "use = \"sandbox-fill\"",
+            );
+            assert_ne!(text, small);
+        }
+        world.method(name, &text);
+        let more = format!("--method {name} --reps 1 --set size=8MiB --set files=16");
+        let more: Vec<_> = more.split(' ').collect();
+        let (run, recording) = world.session("r.jsonl", &more);
+        assert_eq!(run.code, 1, "{name}: {}", run.err);
+        assert!(run.err.contains(says), "{name}: {}", run.err);
+        assert_eq!(recording.ends(), ["failed"], "{name}");
+        let record = world.text("r.jsonl");
+        let recovered = world.run(&["recover", &record, "--remove"]);
+        assert_eq!(recovered.code, 0, "{name}: {}", recovered.err);
+        world.assert_empty();
+    }
 }
 
 /// A file system of somebody's, with a subvolume in it; it goes when the test ends.
