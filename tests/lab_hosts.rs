@@ -1,4 +1,4 @@
-//! ZFS from one machine of the lab to another and back, through this machine and directly.
+//! ZFS and Btrfs from one machine of the lab to another and back, through this machine and directly.
 #![cfg(test)]
 
 #[path = "support/events.rs"]
@@ -70,17 +70,18 @@ impl Two {
 #[test]
 fn through_this_machine_three_times_the_increment_is_less_and_nothing_is_left() {
     let Some(two) = Two::new() else { return };
-    let more = "--method zfs-replicate --reps 3 --set hashed=true --set send=compressed --set recordsize=1M --set compression=zstd";
+    let more = "--method zfs-replicate --method btrfs-replicate --reps 3 --set hashed=true --set send=compressed \
+                --set zfs-replicate.recordsize=1M --set compression=zstd";
     // What is sent in part is a series of its own.
-    let recording = two.run("here.jsonl", more, 2, 3);
+    let recording = two.run("here.jsonl", more, 4, 3);
     let through = recording.values("through");
-    assert_eq!(through.len(), 6, "{through:?}");
+    assert_eq!(through.len(), 12, "{through:?}");
     for both in through.chunks(2) {
         assert!(both[0] > 3.0 * MIB, "{both:?}");
         assert!(both[1] < both[0] / 2.0 && both[1] > 0.5 * MIB, "{both:?}");
     }
-    assert_eq!(recording.values("full stream rate").len(), 3);
-    assert_eq!(recording.values("restore").len(), 3);
+    assert_eq!(recording.values("full stream rate").len(), 6);
+    assert_eq!(recording.values("restore").len(), 6);
 }
 
 #[test]
