@@ -9,6 +9,8 @@ mod going;
 mod lease;
 #[path = "support/missing.rs"]
 mod missing;
+#[path = "support/sabotage.rs"]
+mod sabotage;
 #[path = "support/sandboxed.rs"]
 mod sandboxed;
 #[path = "support/vm.rs"]
@@ -19,6 +21,7 @@ mod world;
 use events::Recording;
 use going::Going;
 use rustix::process::Signal;
+use sabotage::sabotaged;
 use sandboxed::{Sandboxed, assert_all_undone};
 use world::Ended;
 
@@ -233,44 +236,53 @@ fn merged_full_or_in_the_way_it_leaves_nothing() {
 }
 
 #[test]
-fn stopped_or_killed_it_leaves_nothing() {
+fn busy_or_stopped_nothing_is_forced_and_nothing_stays() {
     let Some(lab) = Lab::new() else { return };
-    let once = [&SMALL[..], &SNAPSHOT, &["--reps", "1"]].concat();
-    // Each step of the way has its own patience: the machine is slow.
-    let start = |record: &str, until: &str| {
-        let arguments = lab.0.arguments(record, &once);
-        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-        let mut going = Going::start(lab.0.world.command(&arguments));
-        let way = [
-            "loop device",
-            "file system",
-            "sha256 before",
-            "snapshot opened",
-            until,
-        ];
-        for step in way {
-            going.until_started(step);
-        }
-        going
-    };
 
-    // Stopped by the operator: all of it is undone before it ends.
-    let mut going = start("stop.jsonl", "snapshot proved");
-    going.signal(Signal::INT);
-    assert_eq!(going.wait().code, 130);
+    // Somebody stands in the volume: it is not rolled back, and stays until they leave.
+    let text = sabotaged(
+        include_str!("../methods/lvm-thin-snapshot.toml"),
+        "use  = \"lvm-thin-rollback\"",
+        "cd {{ box }}/mnt && setsid sleep 4242 </dev/null >/dev/null 2>&1 &",
+    );
+    lab.0.world.method("busy", &text);
+    let (run, recording) = lab.run("busy.jsonl", &["--method", "busy", "--reps", "1"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(run.err.contains("target is busy"), "{}", run.err);
+    let kept = |name: &str| {
+        let all = recording.leaves();
+        all.iter()
+            .any(|(known, state, _)| known == name && state == "kept")
+    };
+    assert!(kept("s1") && kept("group"), "{:?}", recording.leaves());
+    let refused = lab.0.world.run(&["recover", "--host", "lab", "--remove"]);
+    assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
+    lab.0.vm.sh("pkill -f '^sleep 4242$'");
+    lab.0.recover();
     lab.assert_nothing_left();
 
-    // Killed: the journal on the host knows.
-    let mut going = start("kill.jsonl", "rollback");
-    going.signal(Signal::KILL);
-    going.wait();
-    lab.0.recover();
+    // Stopped by the operator: all of it is undone before it ends.
+    let once = [&SMALL[..], &SNAPSHOT, &["--reps", "1"]].concat();
+    let arguments = lab.0.arguments("stop.jsonl", &once);
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let mut going = Going::start(lab.0.world.command(&arguments));
+    // Each step of the way has its own patience: the machine is slow.
+    for step in [
+        "loop device",
+        "file system",
+        "sha256 before",
+        "snapshot proved",
+    ] {
+        going.until_started(step);
+    }
+    going.signal(Signal::INT);
+    assert_eq!(going.wait().code, 130);
     lab.assert_nothing_left();
 }
 
 #[test]
 fn a_named_volume_is_only_read_and_comes_back_beside_itself() {
-    let Some(lab) = Lab::new() else { return };
+    let Some(mut lab) = Lab::new() else { return };
     lab.0.vm.sh("vgcreate -q data /dev/vdb && lvcreate -q -y -L 512M -V 200M -T data/thin -n web 2>/dev/null && \
          mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/data/web && mkdir -p /srv/web && mount /dev/data/web /srv/web && \
          mkdir /srv/web/a && dd if=/dev/urandom of=/srv/web/a/b bs=1M count=3 2>/dev/null && sync");
@@ -296,4 +308,23 @@ fn a_named_volume_is_only_read_and_comes_back_beside_itself() {
     assert_eq!(run.json()["rows"][0]["series"], "snapshot, device");
     assert_eq!(lab.there(), theirs);
     assert_eq!(uuid(), was);
+
+    // What cannot be read beside its original, or must not be seen beside it.
+    lab.0.vm.sh(
+        "lvcreate -q -y -V 200M -T data/thin -n sub 2>/dev/null && mkfs.btrfs -q /dev/data/sub >/dev/null && \
+         mkdir /srv/sub && mount /dev/data/sub /srv/sub",
+    );
+    lab.0.begin_here();
+    for (id, set, says) in [
+        (
+            "data/sub",
+            "content=tree",
+            "no file system that can be read",
+        ),
+        ("data/sub", "content=device", "is a Btrfs that is mounted"),
+    ] {
+        let more = [&SNAPSHOT[..], &["--set", set]].concat();
+        let said = lab.0.assert_refused(&format!("lv:{id}"), &more);
+        assert!(said.contains(says), "{id}, {set}: {said}");
+    }
 }
