@@ -431,15 +431,19 @@ fn the_only_copy_of_a_guest_is_not_taken_away_before_it_is_back() {
     let (ended, _) = node.session("a.jsonl", &same);
     assert_eq!(ended.code, 1, "{}", ended.err);
     node.fault(&["-d", "restore-breaks"]);
+    // The way back is told where it failed, and where it is looked for: what goes first, and the archive.
+    let archive = node.sh("pvesm list bkp | awk 'NR == 2 { print $1 }'");
+    let restore = format!("qmrestore {} 131", archive.trim());
+    let first = "qm destroy 131 --destroy-unreferenced-disks 1, then";
+    for said in [&ended.err, &node.left()] {
+        assert!(said.contains(&format!("{first} {restore}")), "{said}");
+    }
     let kept = node.world.run(&["recover", "--host", "pve1", "--remove"]);
     assert_eq!(kept.code, 1, "{}", kept.out);
-    assert!(
-        kept.out
-            .contains("its only copy; bring it back first: qmrestore bkp:backup/"),
-        "{}",
-        kept.out
-    );
-    node.sh("qmrestore \"$(pvesm list bkp | awk 'NR == 2 { print $1 }')\" 131 >/dev/null");
+    // What was half restored has gone first.
+    let says = format!("is not there; bring that back first: {restore}");
+    assert!(kept.out.contains(&says), "{says}: {}", kept.out);
+    node.sh(&format!("{restore} >/dev/null"));
     let back = node.there();
     let done = node.world.run(&["recover", "--host", "pve1", "--remove"]);
     done.assert_good();
@@ -447,5 +451,63 @@ fn the_only_copy_of_a_guest_is_not_taken_away_before_it_is_back() {
     assert!(
         after.contains("name: shop-db") && after.trim().ends_with('1'),
         "{after}\n{back}"
+    );
+}
+
+#[test]
+fn a_restore_in_its_place_that_still_runs_is_named_and_ended_by_nobody_else() {
+    let Some(node) = Node::start(&[]) else { return };
+    node.guest(131, "shop-db", "comeback");
+    node.fault(&["restore-pace", "60"]);
+    let same = "--method pve-vzdump --subject vm:131 --set storage=bkp --set place=same --destroy vm:131=shop-db";
+    let same: Vec<_> = same.split(' ').collect();
+    let mut going = node.going("a.jsonl", &same);
+    going.until(|event| {
+        event["ev"] == "log"
+            && event["text"]
+                .as_str()
+                .is_some_and(|text| text.contains("restore vma archive"))
+    });
+    going.signal(Signal::KILL);
+    going.wait();
+    let named = node.left();
+    let archive = node.sh("pvesm list bkp | awk 'NR == 2 { print $1 }'");
+    let restore = format!("qmrestore {} 131", archive.trim());
+    for says in [
+        "restore: exec qmrestore /mnt/pve/bkp/dump/vzdump-qemu-131-".to_owned(),
+        "at stake: vm:131 would be left half restored".to_owned(),
+        restore.clone(),
+    ] {
+        assert!(named.contains(&says), "{says}: {named}");
+    }
+    // Told to take all away, it leaves this alone, and says the command for whoever wants it ended.
+    let kept = node.world.run(&["recover", "--host", "pve1", "--remove"]);
+    assert_eq!(kept.code, 1, "{}", kept.out);
+    assert!(
+        node.sh("pgrep -fc '[t]ask UPID.*:qmrestore:'")
+            .starts_with('1')
+    );
+    let (_, ends) = kept.out.split_once("end it all the same: `").unwrap();
+    let (ends, _) = ends.split_once('`').unwrap();
+    node.sh(&format!(
+        "{ends}; while pgrep -f '[t]ask UPID.*:qmrestore:' >/dev/null; do sleep 0.2; done"
+    ));
+    node.fault(&["-d", "restore-pace"]);
+    // The guest that is half there goes, its archive does not.
+    let kept = node.world.run(&["recover", "--host", "pve1", "--remove"]);
+    assert_eq!(kept.code, 1, "{}", kept.out);
+    assert!(
+        kept.out.contains(&format!("back first: {restore}")),
+        "{}",
+        kept.out
+    );
+    node.sh(&format!("{restore} >/dev/null"));
+    node.world
+        .run(&["recover", "--host", "pve1", "--remove"])
+        .assert_good();
+    let after = node.sh("qm config 131; pvesm list bkp | wc -l");
+    assert!(
+        after.contains("name: shop-db") && after.trim().ends_with('1'),
+        "{after}"
     );
 }

@@ -157,7 +157,7 @@ async fn a_step_that_never_ends_can_be_stopped() {
         ..Launch::default()
     };
     let mut job = supervisor.launch("load", "fio", load).await.unwrap();
-    assert_eq!(supervisor.living().await.unwrap().running, ["load"]);
+    assert_eq!(supervisor.living().await.unwrap().running[0].step, "load");
     assert!(supervisor.finish(Journal::Remove).await.is_err());
     tokio::time::sleep(Duration::from_secs(100)).await;
     assert!(job.stop(Duration::from_secs(1)).await.gone);

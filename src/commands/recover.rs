@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinSet;
 
 use crate::cli::RecoverArgs;
-use crate::engine::{Recovery, Source, still_out};
+use crate::engine::{Recovery, Source, called, still_out};
 use crate::event::{Intended, LeaveId};
 use crate::host::ssh::Stage;
 use crate::session::clean;
@@ -137,8 +137,11 @@ fn listed(recovery: &Recovery) -> String {
     } else {
         "\n"
     });
-    for step in &recovery.running {
-        let _ = writeln!(text, "  runs     step {step}");
+    for running in &recovery.running {
+        let _ = writeln!(text, "  runs     {}", clean(&called(running)));
+        if !running.stake.is_empty() {
+            let _ = writeln!(text, "           at stake: {}", clean(&running.stake));
+        }
     }
     for left in &recovery.left {
         let found: Vec<_> = left.found.lines().collect();
@@ -150,6 +153,13 @@ fn listed(recovery: &Recovery) -> String {
             clean(&found.join(" "))
         );
         let _ = writeln!(text, "           undo: {}", clean(&left.intended.undo));
+        if !left.back.is_empty() {
+            let _ = writeln!(
+                text,
+                "           before that, bring back: {}",
+                clean(&left.back)
+            );
+        }
     }
     if !recovery.alive
         && !recovery.foreign

@@ -20,6 +20,7 @@ use super::payload::Made;
 use super::preview::{Doing, Filling};
 use super::run::Run;
 use super::shell::text_of;
+use super::stake;
 use super::teller::About;
 use super::waiting::{self, Waited};
 
@@ -287,6 +288,8 @@ impl Run<'_> {
         let launch = Launch {
             stdin: self.stdin(step)?,
             load: step.step.background == Some(method::Background::Load),
+            title: stake::title(step, &text),
+            stake: self.stake(step),
             ..Launch::default()
         };
         let (plain, reads) = (self.following(id, host_name), step.step.reads.clone());

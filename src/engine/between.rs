@@ -29,6 +29,8 @@ impl Run<'_> {
     ) -> Result<Acted, EngineError> {
         let launch = Launch {
             stdin: self.stdin(step)?,
+            title: step.name.clone(),
+            stake: self.stake(step),
             ..Launch::default()
         };
         let filling = Filling {

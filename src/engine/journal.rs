@@ -113,6 +113,7 @@ mod tests {
             kind: LeaveKind::Copy,
             find: "echo 'a\nb'".into(),
             undo: "rm \"$found\"".into(),
+            back: None,
         }
     }
 

@@ -59,6 +59,10 @@ pub(super) fn intended(
         kind: leaves.kind,
         find: filling.shell(&leaves.find)?,
         undo: undo_filling.shell(&leaves.undo)?,
+        back: match &leaves.back {
+            Some(back) => Some(undo_filling.shell(back)?),
+            None => None,
+        },
     })
 }
 
@@ -121,14 +125,35 @@ pub(super) async fn settle(
     Ok(())
 }
 
+/// How the subject is brought back from what was found; nothing where it is there.
+pub(super) async fn way_back(
+    host: &dyn Host,
+    intended: &Intended,
+    found: &str,
+) -> Result<String, EngineError> {
+    let Some(back) = &intended.back else {
+        return Ok(String::new());
+    };
+    let text = format!("{FOUND}={}\n{back}", quote(found));
+    let said = script(host, "look whether it has to be brought back", &text, LOOK).await?;
+    Ok(said.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 /// Takes it away, and looks again. Twice in a row does no harm.
 ///
 /// # Errors
-/// Where the host is lost, or it is still there afterwards.
+/// Where the host is lost, the subject has to be brought back from it first, or it is still there
+/// afterwards.
 pub(super) async fn take_away(host: &dyn Host, intended: &Intended) -> Result<(), EngineError> {
     let found = look(host, &intended.find).await?;
     if found.is_empty() {
         return Ok(());
+    }
+    let back = way_back(host, intended, &found).await?;
+    if !back.is_empty() {
+        return Err(EngineError::Refused(format!(
+            "what it is a copy of is not there; bring that back first: {back}"
+        )));
     }
     let text = format!("{FOUND}={}\n{}", quote(&found), intended.undo);
     let done = script(host, &format!("take {} away", intended.name), &text, AWAY).await;
@@ -165,6 +190,15 @@ async fn went_by_itself(shared: &Shared, host: &dyn Host, left: &Open) -> bool {
         && matches!(look(host, &left.intended.find).await, Ok(found) if found.is_empty())
 }
 
+/// The way back, behind why something is kept.
+async fn told_back(host: &dyn Host, left: &Open) -> String {
+    let found = left.found.as_deref().unwrap_or_default();
+    match way_back(host, &left.intended, found).await {
+        Ok(back) if !back.is_empty() && !found.is_empty() => format!("; bring it back: {back}"),
+        _ => String::new(),
+    }
+}
+
 /// Undoes in reverse. With `keep`, what may hold data stays, and why is said. Where something
 /// cannot be taken away, what was made before it stays as well: it may stand on it.
 pub(super) async fn unwind(shared: &Shared, open: &mut [Open], keep: Option<&str>) {
@@ -194,7 +228,7 @@ pub(super) async fn unwind(shared: &Shared, open: &mut [Open], keep: Option<&str
                     state: LeaveState::Undone,
                 }));
             } else {
-                kept(why.clone());
+                kept(why.clone() + &told_back(host, left).await);
             }
             continue;
         }

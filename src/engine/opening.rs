@@ -141,6 +141,7 @@ impl Opened {
             kind: LeaveKind::Lock,
             find,
             undo: lock::UNDO.to_owned(),
+            back: None,
         };
         let (dir, teller) = (shared.session_dir(name), &shared.teller);
         let open = leaving::announce(teller, host.as_ref(), &dir, intended).await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::event::{Intended, LeaveId};
-use crate::host::supervisor::{Journal, Supervisor};
+use crate::host::supervisor::{Journal, Running, Supervisor};
 
 use super::command::PATIENCE;
 use super::conduct::{Connected, session_folder};
@@ -40,6 +40,8 @@ pub struct Leftover {
     pub intended: Intended,
     /// What `find` printed.
     pub found: String,
+    /// How the subject is brought back from it, as long as it is not there: until then it stays.
+    pub back: String,
 }
 
 /// What one session left on one host.
@@ -53,7 +55,7 @@ pub struct Recovery {
     /// Its folder is another user's: what stands in it is neither read nor run.
     pub foreign: bool,
     /// Steps that still run, although nobody follows them.
-    pub running: Vec<String>,
+    pub running: Vec<Running>,
     /// What is still there, newest first.
     pub left: Vec<Leftover>,
     /// Its state folder is there.
@@ -63,6 +65,15 @@ pub struct Recovery {
 }
 
 const LOOK: Duration = Duration::from_mins(2);
+
+/// How a step that runs is called.
+#[must_use]
+pub fn called(running: &Running) -> String {
+    match running.title.as_str() {
+        "" => format!("step {}", running.step),
+        title => format!("step {}, {title}", running.step),
+    }
+}
 
 /// Looks for what is still there.
 ///
@@ -181,10 +192,15 @@ async fn look(
             found => found?,
         };
         if !found.is_empty() {
+            let back = match leaving::way_back(connected.host.as_ref(), &intended, &found).await {
+                Err(EngineError::Script { why, .. }) => format!("(nobody can tell: {why})"),
+                back => back?,
+            };
             recovery.left.push(Leftover {
                 leave,
                 intended,
                 found,
+                back,
             });
         }
     }
@@ -218,9 +234,9 @@ impl Recovery {
             let why = "a program goes on with it; stop it there".to_owned();
             return vec![(format!("session {}", self.session), Err(why))];
         }
-        for step in std::mem::take(&mut self.running) {
-            let result = self.stop(&step).await;
-            said.push((format!("the running step {step}"), result));
+        for running in &self.running {
+            let result = self.stop(running).await;
+            said.push((format!("the running {}", called(running)), result));
         }
         if said.iter().any(|(_, result)| result.is_err()) {
             return said;
@@ -256,10 +272,21 @@ impl Recovery {
         said
     }
 
-    async fn stop(&self, step: &str) -> Result<(), String> {
+    // What brings back what somebody named is ended by nobody but the one who says so.
+    async fn stop(&self, running: &Running) -> Result<(), String> {
+        if !running.stake.is_empty() {
+            let ends = match running.ends.as_str() {
+                "" => String::new(),
+                ends => format!(", or end it all the same: `{ends}` there"),
+            };
+            return Err(format!(
+                "{}; wait for its end, then recover again{ends}",
+                running.stake
+            ));
+        }
         let stopper = self
             .supervisor
-            .stopper(step)
+            .stopper(&running.step)
             .map_err(|why| why.to_string())?;
         let proof = stopper.stop(PATIENCE).await;
         if proof.gone {

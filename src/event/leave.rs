@@ -51,6 +51,10 @@ pub struct Intended {
     pub find: String,
     /// Shell text that takes `$found` away.
     pub undo: String,
+    /// Shell text that says how the subject is brought back from `$found`, as long as it is not there:
+    /// so long nothing takes it away. It only reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back: Option<String>,
 }
 
 /// What kind of thing is left; decides when it is taken away.

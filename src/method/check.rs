@@ -273,6 +273,9 @@ impl<'a> Known<'a> {
             let mut undo = names.clone();
             undo.insert(FOUND.to_owned());
             self.template("leaves.undo", &leaves.undo, &undo)?;
+            if let Some(back) = &leaves.back {
+                self.template("leaves.back", back, &undo)?;
+            }
             self.leaves.insert(leaves.id.clone());
             if leaves.kind == LeaveKind::Copy {
                 self.copies.insert(leaves.id.clone());

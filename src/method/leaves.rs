@@ -17,6 +17,8 @@ pub struct Leaves {
     pub find: String,
     /// Shell text that takes `{{ found }}` away.
     pub undo: String,
+    /// Shell text that says how the subject is brought back from `{{ found }}`, as long as it is not there.
+    pub back: Option<String>,
 }
 
 /// The same as it stands in a file: one of its own, or all those of a fragment.
@@ -27,6 +29,7 @@ pub(super) struct LeavesEntry {
     pub kind: Option<LeaveKind>,
     pub find: Option<String>,
     pub undo: Option<String>,
+    pub back: Option<String>,
     #[serde(rename = "use")]
     pub fragment: Option<String>,
     #[serde(default)]
@@ -43,6 +46,7 @@ impl TryFrom<LeavesEntry> for Leaves {
             kind: entry.kind.ok_or_else(|| missing("kind"))?,
             find: entry.find.ok_or_else(|| missing("find"))?,
             undo: entry.undo.ok_or_else(|| missing("undo"))?,
+            back: entry.back,
         })
     }
 }

@@ -301,6 +301,7 @@ fn what_is_still_out_and_went_wrong_is_told() {
                 kind: LeaveKind::Copy,
                 find: String::new(),
                 undo: String::new(),
+                back: None,
             }),
         ),
         (

@@ -142,6 +142,7 @@ mod tests {
             kind: LeaveKind::Copy,
             find: "ls".into(),
             undo: "rm".into(),
+            back: None,
         })
     }
 

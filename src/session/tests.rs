@@ -51,6 +51,7 @@ fn full() -> Story {
                 kind: LeaveKind::Copy,
                 find: "ls".into(),
                 undo: "rm".into(),
+                back: None,
             }),
         }));
         story.step_done(&step, EndState::Ok);

@@ -7,6 +7,13 @@ for d in "$s"/steps/*/; do
   if [ -e "$d/go" ] && [ ! -e "$d/void" ] && [ ! -e "$d/status" ]; then
     if supervised || find_leader; then
       say running "$step"
+      for about in title stake; do
+        line=
+        read -r line 2>/dev/null <"$d/$about" || [ "$line" ] || continue
+        say "$about" "$line"
+      done
+      # What ends it as a stop would: a signal to its group, where that is its own.
+      ! find_leader || [ "$own" != own ] || say ends "kill -TERM -- -$leader"
     fi
   fi
 done

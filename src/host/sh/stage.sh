@@ -30,3 +30,5 @@ if [ "$cmd_bytes" -ne "$all_bytes" ]; then
 fi
 { true >"$d/out" && true >"$d/err"; } || refuse 'the state folder cannot be written: is that disk full?'
 [ -z "$load" ] || true >"$d/load"
+[ -z "$title" ] || printf '%s\n' "$title" >"$d/title"
+[ -z "$stake" ] || printf '%s\n' "$stake" >"$d/stake"

@@ -79,8 +79,8 @@ pub(super) async fn launch(
     let caps = launch.caps;
     let flag = |set: bool| if set { "yes" } else { "" };
     let vars = || {
-        at.vars
-            .clone()
+        launch
+            .told(at.vars.clone())?
             .set("sh", &inner.shell)?
             .set("clock", &inner.clock().source.to_string())?
             .set("load", flag(launch.load))?

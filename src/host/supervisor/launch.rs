@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use shlex::QuoteError;
+
+use super::wire::plain;
+use crate::host::sh::Vars;
+
 /// How a command is run.
 #[derive(Clone, Default)]
 pub struct Launch {
@@ -15,6 +20,18 @@ pub struct Launch {
     pub at_join: bool,
     /// How much of its output is kept.
     pub caps: Caps,
+    /// What it is called, for whoever finds it running when nobody follows it any more.
+    pub title: String,
+    /// What would be lost where it is ended; empty where nothing would.
+    pub stake: String,
+}
+
+impl Launch {
+    /// What is told of it, as variables of the script that puts it into its folder.
+    pub(super) fn told(&self, vars: Vars) -> Result<Vars, QuoteError> {
+        vars.set("title", &plain(&self.title))?
+            .set("stake", &plain(&self.stake))
+    }
 }
 
 impl fmt::Debug for Launch {
@@ -25,6 +42,8 @@ impl fmt::Debug for Launch {
             .field("load", &self.load)
             .field("at_join", &self.at_join)
             .field("caps", &self.caps)
+            .field("title", &self.title)
+            .field("stake", &self.stake)
             .finish()
     }
 }

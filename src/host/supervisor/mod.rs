@@ -11,6 +11,7 @@
 //! | `go` | exists from when the step may begin; made once, by whoever comes first |
 //! | `void` | it never began, and will not |
 //! | `load` | it ends with the session |
+//! | `title`, `stake` | what it is called, and what would be lost where it is ended |
 //! | `whole` | all of the stream that it reads has arrived: it may see its end |
 //! | `sup`, `pid` | supervisor; command, and whether its group is its own |
 //! | `cut.out`, `cut.err` | the stream was cut back |
@@ -72,7 +73,20 @@ pub struct Living {
     /// Whether a program keeps it: see [`Supervisor::keeper`].
     pub kept: bool,
     /// Steps that run.
-    pub running: Vec<String>,
+    pub running: Vec<Running>,
+}
+
+/// A step that runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Running {
+    /// Its id.
+    pub step: String,
+    /// What it is called; empty where it was not told.
+    pub title: String,
+    /// What would be lost where it is ended; empty where nothing would.
+    pub stake: String,
+    /// The command that ends it there; empty where its processes are no group of their own.
+    pub ends: String,
 }
 
 /// What becomes of the session's journal at the end.
@@ -257,7 +271,21 @@ impl Supervisor {
             if let Line::Other(word, rest) = line {
                 match word.as_str() {
                     "kept" => living.kept = true,
-                    "running" => living.running.push(names::step_of(&rest)),
+                    "running" => living.running.push(Running {
+                        step: names::step_of(&rest),
+                        ..Running::default()
+                    }),
+                    "title" | "stake" | "ends" => {
+                        let Some(last) = living.running.last_mut() else {
+                            continue;
+                        };
+                        let told = match word.as_str() {
+                            "title" => &mut last.title,
+                            "stake" => &mut last.stake,
+                            _ => &mut last.ends,
+                        };
+                        *told = rest;
+                    }
                     "listed" => whole = true,
                     _ => {}
                 }
@@ -278,8 +306,8 @@ impl Supervisor {
         let inner = &self.inner;
         if let Some(step) = self.living().await?.running.first() {
             return Err(inner.refused(format!(
-                "step {step} still runs; its state in {} stays",
-                inner.dir
+                "step {} still runs; its state in {} stays",
+                step.step, inner.dir
             )));
         }
         let journal = match journal {

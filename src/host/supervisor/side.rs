@@ -274,9 +274,9 @@ async fn stage(
     bound: bool,
 ) -> Result<(), HostError> {
     let (input, command_bytes) = input_of(command, launch);
-    let script = at
-        .vars
-        .clone()
+    let told = launch.told(at.vars.clone());
+    let script = told
+        .map_err(|error| at.inner.refused(error.to_string()))?
         .word("load", if bound { "yes" } else { "" })
         .number("cmd_bytes", command_bytes)
         .number("all_bytes", input.len() as u64)

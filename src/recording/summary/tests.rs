@@ -29,6 +29,7 @@ fn copy(run: &RunId, name: &str) -> What {
             kind: LeaveKind::Copy,
             find: "ls".to_owned(),
             undo: "rm".to_owned(),
+            back: None,
         }),
     })
 }

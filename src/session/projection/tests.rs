@@ -233,6 +233,7 @@ fn what_was_counted_or_left_gives_a_rate_where_it_is_all_of_the_subject() {
                     kind: LeaveKind::Copy,
                     find: String::new(),
                     undo: String::new(),
+                    back: None,
                 }),
             }));
             story.tell(What::Space(Space {

@@ -111,6 +111,7 @@ fn leftover(story: &mut Story, run: &RunId, step: &StepId) {
         kind: LeaveKind::Copy,
         find: "ls a.tar".into(),
         undo: "rm \"$found\"".into(),
+        back: None,
     };
     for state in [
         LeaveState::Intended(intended),

@@ -263,6 +263,7 @@ fn leave(story: &mut Story, run: &RunId, step: &StepId, (name, at): (&str, u32),
         kind: LeaveKind::Copy,
         find: "ls".into(),
         undo: "lvremove -y pve/cb-copy".into(),
+        back: None,
     };
     let end = if kept {
         LeaveState::Kept {

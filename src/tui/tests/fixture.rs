@@ -419,6 +419,7 @@ impl Tale {
                 kind: LeaveKind::Copy,
                 find: "true".into(),
                 undo: "true".into(),
+                back: None,
             }),
         }));
         self.tell(What::Leave(Leave {
