@@ -480,6 +480,7 @@ fn tell(article: &Article, at: usize, method: &Method<'_>, told: &mut Vec<What>)
             step: "s0".to_owned().into(),
             of: "restored".to_owned(),
             by: "sha256".to_owned(),
+            series: None,
             verdict: true,
             expected: None,
             got: None,

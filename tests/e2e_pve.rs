@@ -111,7 +111,32 @@ fn a_store_gives_three_series() {
         moved(&rows[0]),
         "a restart loses the bitmap"
     );
-    assert_eq!(rows[0]["verified"]["matched"], 1);
+    // Each series tells what was done with its own backup alone.
+    let restored: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let has = |name: &str| {
+                let mut times = row["times"].as_array().unwrap().iter();
+                times.any(|time| time["name"] == name)
+            };
+            (has("restore"), has("usable"), &row["verified"]["of"])
+        })
+        .collect();
+    assert_eq!(
+        restored,
+        [
+            (false, false, &0.into()),
+            (true, true, &1.into()),
+            (false, false, &0.into())
+        ]
+    );
+    let remark = "not restored: its runs brought back copies of the series dirty-bitmap";
+    for row in [&rows[0], &rows[2]] {
+        assert!(row["remarks"].to_string().contains(remark), "{row}");
+    }
+    // The server read that one backup, of all that its store holds.
+    let tasks = node.sh("proxmox-backup-manager task list --all 1 --output-format json");
+    assert!(tasks.contains("verify_snapshot"), "{tasks}");
     assert_eq!(node.sh("pvesm list pbs1 | wc -l").trim(), "1");
     assert_eq!(node.there(), before);
 }
@@ -256,12 +281,38 @@ fn what_cannot_be_done_is_refused_with_numbers_before_anything_is_made() {
             "131 is no template here",
         ),
         (
-            own("pve-vzdump", &["template=9000", "storage=btr"]),
+            own(
+                "pve-vzdump",
+                &["template=9000", "size=24MiB", "storage=btr"],
+            ),
             "takes no backups",
+        ),
+        (
+            own("pve-vzdump", &["template=9000", "size=1GiB"]),
+            "the payload comes to 1073741824 bytes, and the largest disk of the guest is scsi0 512M",
+        ),
+        (
+            own("pve-pbs", &["template=9000", "grow=16X"]),
+            "expected the size that the disk is to have, such as 16G, not '16X'",
+        ),
+        (
+            own("pve-snapshot", &["template=9000", "grow=100M"]),
+            "scsi0 of the template is 512M, and a disk cannot be made smaller",
+        ),
+        (
+            own("pve-vzdump", &["template=9000", "grow=16G", "disk=scsi7"]),
+            "has no disk 'scsi7' to grow; it has scsi0",
+        ),
+        (
+            own(
+                "pve-vzdump",
+                &["template=9000", "size=24MiB", "bwlimit=-0.5"],
+            ),
+            "bwlimit: expected whole KiB a second, 0 for no limit, not -0.5",
         ),
         (own("pve-vzdump", &room), "may take 64424509440 (60.0 GiB)"),
         (
-            own("pve-snapshot", &["template=9000"]),
+            own("pve-snapshot", &["template=9000", "size=24MiB"]),
             "no snapshots of raw files",
         ),
         (
@@ -384,7 +435,7 @@ fn a_named_guest_and_a_named_container_are_restored_beside_themselves() {
         return;
     };
     node.guest(131, "shop-db", "web");
-    node.sh("pct create 141 local:vztmpl/small_1.0_amd64.tar.gz --hostname files --rootfs local:1 --unprivileged 1 >/dev/null && pct start 141");
+    node.sh("mkdir /srv/shared && pct create 141 local:vztmpl/small_1.0_amd64.tar.gz --hostname files --rootfs local:1 --unprivileged 1 --mp0 /srv/shared,mp=/mnt/shared >/dev/null && pct start 141");
     let before = node.there();
     let named = [
         "--method",
@@ -404,9 +455,13 @@ fn a_named_guest_and_a_named_container_are_restored_beside_themselves() {
     assert_eq!(series.collect::<Vec<_>>(), ["full", "dirty-bitmap"]);
     // Its network cards are unplugged.
     assert!(!report.to_string().contains("SSH banner"), "{report}");
-    let (ended, _) = node.session("b.jsonl", &["--method", "pve-ct", "--subject", "ct:141"]);
+    let (ended, recording) =
+        node.session("b.jsonl", &["--method", "pve-ct", "--subject", "ct:141"]);
     let row = ended.assert_good().json()["rows"][0].clone();
     assert_eq!(row["verified"]["share"], "/etc");
+    // A folder of the node that both would write to is not in the copy.
+    let isolated = String::from_utf8(recording.out_of("isolated")).unwrap();
+    assert!(isolated.contains("--delete mp0"), "{isolated}");
     assert_eq!(row["placement"]["same_disk"], true);
     assert_eq!(node.there(), before);
 }

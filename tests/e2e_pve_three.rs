@@ -138,10 +138,10 @@ fn assert_each_its_task(recording: &Recording) {
 }
 
 fn assert_store([first, dirty, full]: [&Value; 3]) {
-    assert_tasks(first, &["backup", "restore"]);
-    assert_tasks(dirty, &["backup again"]);
+    assert_tasks(first, &["backup"]);
+    assert_tasks(dirty, &["backup again", "restore"]);
     assert_tasks(full, &["backup after a restart"]);
-    assert_ways_to_usable(first);
+    assert_ways_to_usable(dirty);
     assert_between("first", &bytes(first, "transferred"), DISK, DISK);
     assert_between(
         "dirty",
@@ -154,9 +154,35 @@ fn assert_store([first, dirty, full]: [&Value; 3]) {
     for name in ["datastore, apparent", "datastore, allocated"] {
         assert_between(name, &bytes(first, name), SIZE, 2.0 * SIZE);
     }
-    let again = bytes(first, "datastore, allocated by the second backup");
+    let again = bytes(dirty, "datastore, allocated by the second backup");
     assert_between("again", &again, SIZE / 4.0, SIZE);
-    three(time(first, "verified by the store", "host"));
+    three(time(dirty, "verified by the store", "host"));
+}
+
+/// What is free at both ends, before and after. Nobody else writes where the store is.
+fn assert_room(vzdump: &Value, first: &Value) {
+    for row in [vzdump, first] {
+        for name in [
+            "disks before",
+            "disks after",
+            "archives before",
+            "archives after",
+        ] {
+            let name = format!("free for {name}");
+            assert_between(&name, &bytes(row, &name), SIZE, f64::MAX);
+        }
+    }
+    let free = |at: &str| bytes(first, &format!("free for archives {at}"));
+    for (before, after) in free("before").iter().zip(free("after")) {
+        assert!(after < *before, "{before} {after}");
+    }
+}
+
+fn assert_versions(report: &Value) {
+    let node_is = report["environment"].to_string();
+    for version in ["pve-manager/", "proxmox-backup-server "] {
+        assert!(node_is.contains(version), "{version}: {node_is}");
+    }
 }
 
 #[test]
@@ -194,6 +220,10 @@ fn every_method_three_times_is_timed_and_proved_and_leaves_nothing() {
             serde_json::json!(["ok", "ok", "ok"]),
             "{row}"
         );
+        if row["method"] == "pve-pbs" && row["series"] != "dirty-bitmap" {
+            assert_eq!(row["verified"]["of"], 0, "{row}");
+            continue;
+        }
         assert_eq!(row["verified"]["matched"], 3, "{row}");
         assert_eq!(row["verified"]["of"], 3, "{row}");
         let share = text(&row["verified"], "share");
@@ -237,6 +267,8 @@ fn every_method_three_times_is_timed_and_proved_and_leaves_nothing() {
     }
 
     assert_store([first, dirty, full]);
+    assert_room(vzdump, first);
+    assert_versions(&report);
 
     assert_tasks(
         container,
@@ -262,13 +294,22 @@ fn a_store_of_a_run_whose_program_was_killed_is_found_and_goes_with_all_that_bel
         return;
     };
     let before = (node.there(), node.sh(STORES));
+    // The server has a name of its own, and could be another host.
+    node.machine.know(&node.world, "pbs1");
     let sets = ["template=9000", "size=8MiB", "store_path=/mnt/pbs"];
     let sets = sets.iter().flat_map(|set| ["--set", set]);
-    let all: Vec<&str> = ["--method", "pve-pbs"].into_iter().chain(sets).collect();
+    let method = ["--method", "pve-pbs", "--role", "server=pbs1"];
+    let all: Vec<&str> = method.into_iter().chain(sets).collect();
     let mut going = node.going("a.jsonl", &all);
     going.until_started("payload changed");
     going.signal(Signal::KILL);
     going.wait();
+    // Nobody has seen its secret but the node.
+    let secret = node.sh("cat /etc/pve/priv/storage/comeback-*.pw");
+    assert!(secret.trim().len() > 20, "{secret}");
+    let recording = std::fs::read_to_string(node.world.path("a.jsonl")).unwrap();
+    assert!(!recording.contains(secret.trim()));
+    assert!(recording.contains("generate-token"));
     // A copy is in it: it is named, and no part of it goes before that copy.
     let store = format!("comeback-{}-r1", going.session());
     let named = node.left();
@@ -280,6 +321,11 @@ fn a_store_of_a_run_whose_program_was_killed_is_found_and_goes_with_all_that_bel
         named.contains(&format!("sandbox  store  /mnt/pbs/{store}")),
         "{named}"
     );
+    // What the server has goes when the node has taken its copy away, and not before.
+    let first = ["recover", "--host", "pve1", "--remove"];
+    let first = node.world.run(&first);
+    assert_eq!(first.code, 1, "{}", first.out);
+    assert!(first.out.contains("the store still holds"), "{}", first.out);
     node.recover(&before.0);
     assert_eq!(node.sh(STORES), before.1);
 }

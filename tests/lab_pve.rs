@@ -91,5 +91,14 @@ fn a_snapshot_of_a_thin_pool_brings_back_what_was_deleted_and_leaves_nothing() {
     assert!((MIB..4.0 * MIB).contains(&held[0]), "{held:?}");
     let archive = recording.values("archive");
     assert!((0.0..MIB).contains(&archive[0]), "{archive:?}");
+    for what in ["thin data", "thin metadata"] {
+        let of = |at: &str| recording.values(&format!("{what} {at}"));
+        let (before, after) = (of("before"), of("after"));
+        assert!((before.len(), after.len()) == (1, 1), "{what}");
+        assert!(
+            before[0] > 0.0 && before[0] <= after[0] && after[0] < 90.0,
+            "{what}: {before:?} {after:?}"
+        );
+    }
     assert_eq!(node.sh(THERE), before);
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use comeback::engine::preview;
 use comeback::event::{Bytes, Facts};
 use comeback::method::{Bound, Catalogue, HostInfo, Request, Set, SubjectKind, SubjectSpec, bind};
 
@@ -139,6 +140,56 @@ fn repetitions_are_unrolled_with_their_labels() {
 fn roles_are_different_hosts() {
     let ftp = bound("draft-ftp", None, &[]);
     assert_eq!((ftp.host("source"), ftp.host("server")), ("pve1", "nas"));
+}
+
+/// The commands of `pve-pbs` with a store of its own, by host.
+fn store_on(
+    server: Option<&str>,
+    machine: &str,
+    sets: &[(&str, &str)],
+) -> BTreeMap<String, String> {
+    let catalogue = Catalogue::load(None).unwrap();
+    let mut request = Request::each(&["pve1".into()], &["pve-pbs".into()]);
+    let server = server.map(|host| ("server".to_owned(), host.to_owned()));
+    request.roles = server.into_iter().collect();
+    let all = [("store_path", "/mnt/big"), ("template", "9000")];
+    request.sets = { all.iter().chain(sets) }
+        .map(|(key, value)| Set {
+            host: None,
+            method: None,
+            key: (*key).into(),
+            value: (*value).into(),
+        })
+        .collect();
+    let mut hosts = hosts();
+    for (name, machine) in [("pve1", "one"), ("nas", machine)] {
+        hosts.get_mut(name).unwrap().facts.machine = machine.to_owned();
+    }
+    let bound = bind(&catalogue, &request, &hosts).unwrap().remove(0);
+    let mut commands: BTreeMap<String, String> = BTreeMap::new();
+    for (step, told) in bound.steps.iter().zip(preview(&bound).unwrap()) {
+        let host = bound.host(&step.step.on).to_owned();
+        *commands.entry(host).or_default() += &told.command;
+    }
+    commands
+}
+
+#[test]
+fn a_store_is_made_on_the_host_that_is_named_as_its_server_or_on_the_node_itself() {
+    let on_the_node = store_on(None, "two", &[]);
+    assert_eq!(on_the_node.len(), 1);
+    assert!(on_the_node["pve1"].contains("--server localhost "));
+
+    // Another machine: the node reaches it by its address, or by the name that is told.
+    let apart = store_on(Some("nas"), "two", &[]);
+    let made = "proxmox-backup-manager datastore create ";
+    assert!(apart["nas"].contains(made) && !apart["pve1"].contains(made));
+    assert!(apart["pve1"].contains("--server nas.lab "), "{apart:?}");
+    let told = store_on(Some("nas"), "two", &[("store_server", "10.0.0.9")]);
+    assert!(told["pve1"].contains("--server 10.0.0.9 "));
+    // Another name of the node is the node.
+    let same = store_on(Some("nas"), "one", &[]);
+    assert!(same["pve1"].contains("--server localhost "));
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) async fn check(context: &Arc<Context>, mut args: RunArgs) -> Result<i
         args.method = catalogue
             .all()
             .filter(|(method, _)| !dirs || method.own != crate::method::Own::Never)
-            .filter(|(method, _)| method.roles.len() == 1 || !args.role.is_empty())
+            .filter(|(method, _)| method.is_for_one_host() || !args.role.is_empty())
             .filter(|(method, _)| dirs || method.own != crate::method::Own::Always)
             .map(|(method, _)| method.name.clone())
             .collect();

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use crate::event::{Event, Nanos, Sink, SinkError, What, to_line};
 use crate::recording::Writer;
-use crate::session::Session;
+use crate::session::{Session, Stake};
 
 use super::output;
 
@@ -43,6 +43,11 @@ impl Live {
     /// Sees to it that a reader of the recording finds all that has happened.
     pub fn flush(&self) {
         self.writer.flush();
+    }
+
+    /// What a stop would cost now.
+    pub fn stake(&self) -> Stake {
+        locked(&self.session).stake()
     }
 
     /// Changes whenever something happened.

@@ -137,6 +137,14 @@ fn role_of(setting: &str) -> Option<&str> {
     setting.strip_suffix(" host")
 }
 
+/// Who plays a further role where nobody was chosen: the first other host, or, where it can, the same.
+fn stand_in(method: &Method, role: &String, other: Option<&String>, host: &str) -> Option<String> {
+    if method.optional.contains(role) {
+        return Some(host.to_owned());
+    }
+    other.cloned()
+}
+
 /// Which hosts play a method's further roles: those that the operator chose, else the first other
 /// one that is there.
 pub(super) fn roles(
@@ -154,7 +162,8 @@ pub(super) fn roles(
                 .changed
                 .get(&key)
                 .filter(|name| hosts.contains_key(*name));
-            Some((role.clone(), chosen.or(other)?.clone()))
+            let other = stand_in(method, role, other, host);
+            Some((role.clone(), chosen.cloned().or(other)?))
         })
         .collect()
 }
@@ -208,12 +217,14 @@ impl Working<'_> {
                     "it needs another host as its {role}: name two when you start comeback"
                 ));
             };
-            self.offer.subject = format!("{}, {role} {chosen}", self.offer.subject);
+            if chosen != host {
+                self.offer.subject = format!("{}, {role} {chosen}", self.offer.subject);
+            }
             let other = self.hosts.keys().find(|name| *name != host);
             self.offer.settings.push(SettingOffer {
                 name: setting_of(role),
                 value: chosen.clone(),
-                default: other.cloned().unwrap_or_default(),
+                default: stand_in(method, role, other, host).unwrap_or_default(),
                 help: format!("the host that is its {role}"),
                 kind: Kind::Choice(self.hosts.keys().cloned().collect()),
                 problem: None,

@@ -196,6 +196,11 @@ async fn stop_on_signal(control: Control, live: Arc<Live>) {
             output::talk(&format!(
                 "comeback: {name}: stopping, and taking away what this session made"
             ));
+            for subject in live.stake().touched {
+                output::talk(&format!(
+                    "comeback: {subject} is not back: it stays as it is, and its copy stays, too"
+                ));
+            }
         }
         control.stop();
     }

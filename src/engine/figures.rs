@@ -15,13 +15,7 @@ use super::run::Run;
 impl Run<'_> {
     /// Tells the samples of a step that ended well.
     pub fn samples(&mut self, step: &ExpandedStep, id: &StepId, acted: &Acted) {
-        let series = match &step.step.series {
-            Some(text) => {
-                let series = self.bound.templates.text(text, &self.context(step));
-                self.in_series(series.unwrap_or_else(|_| text.clone()))
-            }
-            None => self.series.clone(),
-        };
+        let series = self.series_of(step);
         let end = &acted.end;
         let sample = |name: String, value: f64, unit: &str| Sample {
             run: self.planned.run.clone(),
@@ -102,11 +96,19 @@ impl Run<'_> {
         all
     }
 
-    /// The run's own series, or another one that is named.
-    pub fn series_of(&self, named: Option<&String>) -> String {
+    /// The series of a step: the run's own, or another one that it names.
+    pub fn series_of(&self, step: &ExpandedStep) -> String {
+        let Some(text) = &step.step.series else {
+            return self.series.clone();
+        };
+        let series = self.bound.templates.text(text, &self.context(step));
+        self.in_series(series.unwrap_or_else(|_| text.clone()))
+    }
+
+    fn series_named(&self, named: Option<&String>) -> String {
         named.map_or_else(
             || self.series.clone(),
-            |series| self.in_series(series.clone()),
+            |text| self.in_series(self.series_now(text)),
         )
     }
 
@@ -114,7 +116,7 @@ impl Run<'_> {
     pub fn between(&mut self) {
         let labels = Labels::new();
         for clock in &self.bound.method.clocks {
-            let series = self.series_of(clock.series.as_ref());
+            let series = self.series_named(clock.series.as_ref());
             if let Some(sample) = self
                 .moments
                 .sample(clock, &self.planned.run, &series, &labels)
@@ -142,7 +144,7 @@ impl Run<'_> {
                     run: self.planned.run.clone(),
                     step: None,
                     name: figure.name.clone(),
-                    series: self.series_of(figure.series.as_ref()),
+                    series: self.series_named(figure.series.as_ref()),
                     value,
                     unit: figure.unit.clone(),
                     clock: None,

@@ -60,6 +60,7 @@ impl Run<'_> {
                         .clone()
                         .unwrap_or_else(|| "restored".to_owned()),
                     by: compared.by,
+                    series: step.step.series.is_some().then(|| self.series_of(step)),
                     verdict: compared.same,
                     expected: Some(before.digest.clone()),
                     got: Some(taken.digest.clone()),
@@ -99,7 +100,7 @@ impl Run<'_> {
             run: self.planned.run.clone(),
             step: id.clone(),
             name: step.step.name.clone(),
-            series: self.series_of(step.step.series.as_ref()),
+            series: self.series_of(step),
             logical,
             stored,
             held,

@@ -460,6 +460,7 @@ impl<'a> Run<'a> {
                     step: id.clone(),
                     of: copy.clone(),
                     by: "readable".to_owned(),
+                    series: None,
                     verdict: true,
                     expected: None,
                     got: None,
@@ -499,7 +500,7 @@ impl<'a> Run<'a> {
             .context(&self.names, &values, step.item.as_ref(), &step.step)
     }
 
-    fn series_now(&self, text: &str) -> String {
+    pub(super) fn series_now(&self, text: &str) -> String {
         let Some(step) = self.bound.steps.first() else {
             return text.to_owned();
         };

@@ -106,6 +106,9 @@ pub struct Proof {
     pub of: String,
     /// `readable`, `sha256`, `sha256+metadata`.
     pub by: String,
+    /// Series of what was brought back, where it is not the run's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
     /// Whether it holds.
     pub verdict: bool,
     /// What was expected.

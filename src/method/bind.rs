@@ -155,6 +155,7 @@ fn bind_one(
     for (at, role) in method.roles.iter().enumerate() {
         let name = request
             .host_of(at, role, pick)
+            .or_else(|| method.optional.contains(role).then_some(host))
             .ok_or_else(|| unfit(format!("who is {role}? say --role {role}=HOST")))?;
         let info = infos
             .get(name)

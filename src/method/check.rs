@@ -17,6 +17,7 @@ pub(super) const GIVEN: [&str; 14] = [
     "session", "run", "id", "rep", "sandbox", "box", "subject", "kind", "own", "facts", "address",
     "user", "login", "ssh_port",
 ];
+
 /// What is known at a step: names, leaves, proofs.
 pub(super) struct Known<'a> {
     pub(super) templates: Templates,
@@ -115,6 +116,13 @@ impl<'a> Known<'a> {
         self.steps
             .insert(step.name.clone(), step.background.is_some());
         Ok(())
+    }
+
+    // Of what is told at the end: all that steps give is known.
+    pub(super) fn series(&self, series: Option<&String>) -> Result<(), String> {
+        series.map_or(Ok(()), |series| {
+            self.template("series", series, &self.names)
+        })
     }
 
     // Decided in the plan: by settings and facts, and what a fragment is given.

@@ -271,6 +271,13 @@ fn names(def: &mut StepDef, with: &BTreeMap<String, String>) {
     def.undoes.iter_mut().for_each(put);
     def.proves.iter_mut().for_each(put);
     def.join.iter_mut().for_each(put);
+    let gives = std::mem::take(&mut def.gives).into_iter();
+    def.gives = gives
+        .map(|(mut name, from)| {
+            put(&mut name);
+            (name, from)
+        })
+        .collect();
     if let Some(relies_on) = def.destroys.as_mut().and_then(|def| def.relies_on.as_mut()) {
         put(relies_on);
     }

@@ -19,6 +19,16 @@ pub(super) fn check_head(method: &Method) -> Result<(), String> {
             ROLES.join(", ")
         ));
     }
+    let further = || method.roles.iter().skip(1);
+    if let Some(role) = method
+        .optional
+        .iter()
+        .find(|role| !further().any(|known| known == *role))
+    {
+        return Err(format!(
+            "optional: {role:?} is no other role of this method"
+        ));
+    }
     if method.steps.is_empty() {
         return Err("a method needs at least one [[step]]".to_owned());
     }
@@ -26,7 +36,7 @@ pub(super) fn check_head(method: &Method) -> Result<(), String> {
     if let Some(role) = method
         .room_on
         .keys()
-        .find(|role| !method.roles.iter().skip(1).any(|known| known == *role))
+        .find(|role| !further().any(|known| known == *role))
     {
         return Err(format!("room-on: {role:?} is no other role of this method"));
     }

@@ -49,6 +49,7 @@ pub(super) fn load(
         subject: def.subject,
         own: def.own,
         roles,
+        optional: def.optional,
         needs: def.needs.into_iter().map(|need| need.0).collect(),
         series: def.series,
         settings: def
@@ -90,6 +91,9 @@ pub(super) fn load(
     }
     for clock in &def.clock {
         check_clock(&method, clock.get_ref()).map_err(|why| lines.at(clock, why))?;
+        known
+            .series(clock.get_ref().series.as_ref())
+            .map_err(|why| lines.at(clock, why))?;
     }
     for check in &checks {
         let checked = check.def.check(&method, &known.templates);
@@ -109,6 +113,9 @@ pub(super) fn load(
         let when = figure.get_ref().when.as_deref();
         known
             .when(when, &BTreeMap::new())
+            .map_err(|why| lines.at(figure, why))?;
+        known
+            .series(figure.get_ref().series.as_ref())
             .map_err(|why| lines.at(figure, why))?;
     }
     Ok(method)

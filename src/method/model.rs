@@ -34,6 +34,8 @@ pub struct Method {
     pub own: Own,
     /// Hosts it acts on.
     pub roles: Vec<String>,
+    /// Further roles that the first host plays where nobody is named for them.
+    pub optional: Vec<String>,
     /// Programs it needs, by role, and when.
     pub needs: Vec<Need>,
     /// Series of a run, a template.
@@ -129,6 +131,15 @@ pub enum Own {
     May,
     /// It takes no other.
     Always,
+}
+
+impl Method {
+    /// Whether one host can play all of its roles with nobody named for them.
+    #[must_use]
+    pub fn is_for_one_host(&self) -> bool {
+        let mut further = self.roles.iter().skip(1);
+        further.all(|role| self.optional.contains(role))
+    }
 }
 
 /// A program that a method needs.
@@ -356,6 +367,8 @@ pub(super) struct MethodDef {
     #[serde(default)]
     pub own: Own,
     pub roles: Vec<String>,
+    #[serde(default)]
+    pub optional: Vec<String>,
     #[serde(default)]
     pub needs: Vec<NeedDef>,
     pub series: String,

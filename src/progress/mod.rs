@@ -29,6 +29,7 @@ mod pve;
 mod qmrestore;
 mod registry;
 mod restic;
+mod room;
 mod rsync;
 mod scp;
 mod sizes;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     Reader, arcstats, banner, borg, btrfs, curl, dd, fio, lftp, lvm, plain, pv, qmrestore, restic,
-    rsync, scp, tar, vmkfstools, vzdump, zfs, zstd,
+    room, rsync, scp, tar, vmkfstools, vzdump, zfs, zstd,
 };
 
 /// A reader, with the names of what it may find.
@@ -21,7 +21,7 @@ fn make<R: Reader + Default + 'static>() -> Box<dyn Reader> {
 }
 
 /// In alphabetical order.
-static ENTRIES: [Entry; 20] = [
+static ENTRIES: [Entry; 21] = [
     Entry {
         name: "arcstats",
         make: make::<arcstats::Arcstats>,
@@ -126,6 +126,13 @@ static ENTRIES: [Entry; 20] = [
         make: make::<restic::Restic>,
         gives: &["snapshot"],
         figures: &["added", "processed", "restored", "backup"],
+        marks: &[],
+    },
+    Entry {
+        name: "room",
+        make: make::<room::Room>,
+        gives: &[],
+        figures: &room::FIGURES,
         marks: &[],
     },
     Entry {

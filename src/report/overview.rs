@@ -107,6 +107,7 @@ pub fn overview(compared: &Comparison) -> Overview {
         cells.push(Cell {
             text: match share {
                 Some(_) => format!("{}/{}", row.matched, row.of),
+                None if !row.restored_of.is_empty() => "not restored".to_owned(),
                 None => "nothing".to_owned(),
             },
             figure: share,

@@ -379,6 +379,9 @@ pub fn same_disk(compared: &Comparison) -> Option<String> {
 /// A tick a run, how many of how many, and of what: `sha256 ✓ ✓ · 2/3, 8 of 16 GiB`.
 #[must_use]
 pub fn proofs(row: &Row) -> Option<String> {
+    if !row.restored_of.is_empty() {
+        return Some("not restored".to_owned());
+    }
     if row.of == 0 {
         return None;
     }

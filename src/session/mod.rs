@@ -16,6 +16,7 @@ mod results;
 mod runs;
 mod series;
 mod speed;
+mod stake;
 mod stamp;
 #[cfg(test)]
 pub(crate) mod story;
@@ -51,6 +52,7 @@ pub use remarks::short;
 pub use runs::HostRuns;
 pub use series::{Counts, Series, bytes_can_be, can_be, median, range_holds_median, sample_can_be};
 pub use speed::{RESTARTED, Span, Speed, TOGETHER, as_told, beside};
+pub use stake::Stake;
 pub use stamp::Stamp;
 pub use tally::{Outcome, Row, Tally, TimeColumn, space_figures};
 pub use text::{clean, is_unsafe, labelled};

@@ -40,6 +40,7 @@ pub(super) fn add(session: &Session, rows: &mut [Row]) {
         all.extend(told.unsettled);
         all.extend(ends(session, row));
         all.extend(unverified(row));
+        all.extend(not_restored(row));
         all.extend(told.notes);
         row.remarks = all;
     }
@@ -203,6 +204,16 @@ fn ends(session: &Session, row: &Row) -> Vec<String> {
         Some(format!("run {} {end}: {cause}", at + 1))
     };
     row.runs.iter().enumerate().filter_map(of_run).collect()
+}
+
+// What was brought back is another series' copy.
+fn not_restored(row: &Row) -> Option<String> {
+    (!row.restored_of.is_empty()).then(|| {
+        format!(
+            "not restored: its runs brought back copies of the series {}",
+            row.restored_of.join(", ")
+        )
+    })
 }
 
 // Runs that ended well, but without the proof that their method makes.

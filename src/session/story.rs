@@ -196,6 +196,7 @@ impl Story {
             step: "s0".into(),
             of: "restored".to_owned(),
             by: "sha256".to_owned(),
+            series: None,
             verdict,
             expected: None,
             got: None,

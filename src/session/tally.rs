@@ -70,6 +70,9 @@ pub struct Row {
     pub matched: usize,
     /// Runs that came to a final proof, or should have.
     pub of: usize,
+    /// Of which series the copies are that its runs brought back instead: nothing of this row was
+    /// restored, and nothing proved.
+    pub restored_of: Vec<String>,
     /// How it was proved: `sha256`, `sha256+metadata`.
     pub by: String,
     /// Share that was proved, in words.

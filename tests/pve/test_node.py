@@ -174,7 +174,7 @@ class Node(unittest.TestCase):
         self.assertIn("ERROR: Backup of VM 404 failed - vma_queue_write: write error - Broken pipe\n", done.out)
         self.assertRegex(self.last(), r" job errors$")
 
-        done = sh("vzdump 404 --storage bkp --bwlimit 10000 >/tmp/said & until grep -q 'started backup task' /tmp/said; do sleep 0.1; done; kill -INT $!; wait $!; e=$?; cat /tmp/said; exit $e")
+        done = sh("vzdump 404 --storage bkp --bwlimit 10000 >/tmp/said & until grep -qs 'started backup task' /tmp/said; do sleep 0.1; done; kill -INT $!; wait $!; e=$?; cat /tmp/said; exit $e")
         self.assertEqual((done.code, done.err), (255, "interrupted by signal\n"))
         self.assertRegex(done.out, r"ERROR: interrupted by signal\nINFO: aborting backup job\nINFO: resuming VM again\nERROR: Backup of VM 404 failed - interrupted by signal\nINFO: Failed at .*\nERROR: Backup job failed - interrupted by signal\n\Z")
         self.assertEqual(self.good("ls -A /mnt/pve/bkp/dump | grep 404 | grep -v 'log$'; qm config 404 | grep lock || :"), "")

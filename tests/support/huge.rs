@@ -120,6 +120,7 @@ impl Tale {
             step: "none".into(),
             of: "restored".into(),
             by: "sha256".into(),
+            series: None,
             verdict: true,
             expected: None,
             got: None,

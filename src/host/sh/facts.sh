@@ -36,6 +36,13 @@ system() {
   if [ -z "$name" ] && command -v vmware >/dev/null; then
     name=$($patience vmware -v 2>/dev/null | head -n 1)
   fi
+  # On what Proxmox builds, its own version says more than that of the Debian below.
+  for ask in pveversion 'proxmox-backup-manager versions'; do
+    command -v "${ask%% *}" >/dev/null || continue
+    # shellcheck disable=SC2086 # it is split on purpose
+    said=$($patience $ask 2>/dev/null </dev/null | head -n 1 | sed 's/ *(\{0,1\}running.*//')
+    [ -z "$said" ] || name="$name, $said"
+  done
   say system "$(flat "${name:-$(uname -s) $(uname -r)}")"
   say kernel "$(flat "$(uname -s) $(uname -r)")"
   cpu=$(sed -n 's/^\(model name\|Model\)[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1)

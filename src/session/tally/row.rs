@@ -188,10 +188,20 @@ fn labels(group: &Group<'_>, runs: &[&RunView]) -> (Labels, BTreeMap<String, Vec
 fn prove(row: &mut Row, known: &Known<'_>, expected: bool, runs: &[&RunView]) {
     let mut shares = Once::default();
     let mut by = Once::default();
+    let mut elsewhere = Once::default();
+    let mut whole = Vec::new();
     for run in runs {
-        let mut held = None;
+        let (mut held, mut all_held) = (None, None);
         for proof in known.proofs(&run.run) {
-            held = Some(held.unwrap_or(true) && proof.verdict);
+            let and = |held: Option<bool>| Some(held.unwrap_or(true) && proof.verdict);
+            all_held = and(all_held);
+            match proof.series.as_deref() {
+                Some(other) if other != row.series => {
+                    elsewhere.add(other);
+                    continue;
+                }
+                _ => held = and(held),
+            }
             for (all, one) in [(&mut shares, &proof.share), (&mut by, &proof.by)] {
                 if !one.is_empty() {
                     all.add(one);
@@ -199,14 +209,19 @@ fn prove(row: &mut Row, known: &Known<'_>, expected: bool, runs: &[&RunView]) {
             }
         }
         row.proofs.push(held);
+        whole.push(all_held);
     }
-    if expected {
+    if row.proofs.iter().all(Option::is_none) {
+        row.restored_of = elsewhere.all.into_iter().map(str::to_owned).collect();
+    }
+    if expected && row.restored_of.is_empty() {
         let results = runs.iter().zip(&row.proofs);
         row.of = results
             .filter(|(run, proof)| proof.is_some() || ended(run).is_some())
             .count();
     }
-    let results = runs.iter().zip(&row.proofs);
+    // A value counts where its run was proved, whatever it brought back.
+    let results = runs.iter().zip(&whole);
     row.outcomes = results
         .map(|(run, proof)| match ended(run) {
             None => Outcome::GoesOn,

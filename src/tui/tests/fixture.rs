@@ -398,6 +398,7 @@ impl Tale {
             step: step.clone(),
             of: of.into(),
             by: by.into(),
+            series: None,
             verdict,
             expected: None,
             got: None,
@@ -422,18 +423,16 @@ impl Tale {
                 back: None,
             }),
         }));
+        let found = "depot:vzdump-qemu-204.vma.zst".to_owned();
         self.tell(What::Leave(Leave {
             leave: leave.as_str().into(),
-            state: LeaveState::Found {
-                found: "depot:vzdump-qemu-204.vma.zst".into(),
-            },
+            state: LeaveState::Found { found },
         }));
     }
 
     pub fn undo(&mut self, run: &RunId, name: &str) {
-        let leave = format!("{run}.{name}");
         self.tell(What::Leave(Leave {
-            leave: leave.as_str().into(),
+            leave: format!("{run}.{name}").as_str().into(),
             state: LeaveState::Undone,
         }));
     }

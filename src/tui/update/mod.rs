@@ -17,7 +17,7 @@ mod replay;
 mod themes;
 mod watching;
 
-use crate::session::Session;
+use crate::session::{Session, Stake};
 
 use super::keys::Action;
 use super::message::{Effect, Ended, Message, ThemeWish};
@@ -207,6 +207,29 @@ fn act(model: &mut Model, session: &Session, action: Action) -> Vec<Effect> {
     }
 }
 
+/// What leaving costs, in a sentence or two.
+fn cost(stake: &Stake) -> Vec<String> {
+    if !stake.touched.is_empty() {
+        return vec![format!(
+            "Leaving stops it while {} is not back: it stays as it is then, half restored perhaps. Its copy stays, too, and comeback recover says what brings it back.",
+            stake.touched.join(", ")
+        )];
+    }
+    let mut lines = vec!["Leaving stops it, and takes away what it made: a copy stays where the restore is not proved.".to_owned()];
+    if !stake.only_read.is_empty() {
+        let (is, all) = (
+            if stake.only_read.len() == 1 {
+                "is"
+            } else {
+                "are"
+            },
+            stake.only_read.join(", "),
+        );
+        lines.push(format!("{all} {is} only read: nothing of it is at stake."));
+    }
+    lines
+}
+
 /// Leaves at once where nothing goes on, else asks. What is being undone may be left, too, but
 /// says how it is taken away later.
 fn quit(model: &mut Model, session: &Session) -> Vec<Effect> {
@@ -222,7 +245,7 @@ fn quit(model: &mut Model, session: &Session) -> Vec<Effect> {
     let (title, lines, stay, go, decision) = match model.leave {
         Leave::No => (
             "A run is going on",
-            vec!["Leaving stops it, and takes away what it made: a copy stays where the restore is not proved.".to_owned()],
+            cost(&session.stake()),
             "keep watching",
             "stop, undo, then leave",
             Decision::StopAndLeave,

@@ -92,6 +92,7 @@ fn signs(figures: &Figures) -> Vec<(String, Role)> {
 /// How many runs are proved, of how many.
 pub(crate) fn proofs(figures: &Figures) -> (String, Role) {
     match (figures.matched, figures.of) {
+        (_, 0) if !figures.restored_of.is_empty() => ("not restored".to_owned(), Role::Muted),
         (_, 0) => (String::new(), Role::Muted),
         (held, all) if held == all => (format!("✓ {held}/{all}"), Role::Ok),
         (held, all) => (format!("✗ {held}/{all}"), Role::Error),

@@ -80,6 +80,14 @@ def sweep(store, used, begun, say):
     return counts
 
 
+def verify_one(store, task, say, snapshot, skip_verified):
+    """A single snapshot."""
+    if not one(store, task, snapshot, say, {}, skip_verified):
+        say("Failed to verify the following snapshots/groups:")
+        say(f"\t{snapshot}")
+        raise Fail("verification failed - please check the log for details")
+
+
 def verify(store, task, say, skip_verified):
     groups = store.groups()
     bad = []

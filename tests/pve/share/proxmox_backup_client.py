@@ -182,7 +182,11 @@ def tasks(_arguments, found):
 
 
 def version(_arguments, found):
-    show({"client": {"version": "3.4.1", "release": "1"}}, found, lambda: ["client version: 3.4.1"])
+    told = {"client": {"version": "3.4.1", "release": "1"}}
+    # The server is asked where one is named.
+    if "PBS_REPOSITORY" in os.environ or "repository" in found:
+        told["server"] = {"version": "3.4", "release": "1"}
+    show(told, found, lambda: [f"{who} version: {what['version']}" + (f".{what['release']}" if who == "server" else "") for who, what in told.items()])
 
 
 def log_in(_arguments, found):

@@ -125,7 +125,7 @@ def users(arguments):
     elif arguments[0] == "delete-token":
         pbs_access.remove_user(f"{words[0]}!{words[1]}")
     elif arguments[0] == "list-tokens":
-        show([{"enable": True, "expire": 0, "tokenid": name} for name in sorted(pbs_access.secrets()) if name.startswith(f"{words[0]}!")], found)
+        show([{"enable": True, "expire": 0, "token-name": name.split("!")[1], "tokenid": name} for name in sorted(pbs_access.secrets()) if name.startswith(f"{words[0]}!")], found)
     return 0
 
 
