@@ -84,10 +84,14 @@ impl Kind {
                 .filter(|count| *count > 0)
                 .map(|count| SettingValue::Number(f64::from(count)))
                 .ok_or_else(|| format!("expected a whole number from 1 on, not {text:?}")),
-            Self::Bytes => text
-                .parse::<bytesize::ByteSize>()
-                .map(|size| SettingValue::Bytes(size.as_u64()))
-                .map_err(|_why| format!("expected a size such as 512MiB, not {text:?}")),
+            Self::Bytes => match text.parse::<bytesize::ByteSize>() {
+                // As far as its parser counts.
+                Ok(size) if size.as_u64() == u64::MAX => {
+                    Err(format!("expected a size below 16 EiB, not {text:?}"))
+                }
+                Ok(size) => Ok(SettingValue::Bytes(size.as_u64())),
+                Err(_why) => Err(format!("expected a size such as 512MiB, not {text:?}")),
+            },
             Self::Duration => humantime::parse_duration(text)
                 .map(|length| SettingValue::Duration(length.as_secs_f64()))
                 .map_err(|_why| format!("expected a duration such as 2s or 5min, not {text:?}")),

@@ -2,10 +2,13 @@
 
 mod assumed;
 mod older;
+mod overlap;
+mod pairs;
 mod pipeline;
 
-use super::{Row, Session, Span, Speed, TOGETHER, Tally, beside};
+use super::{Row, Session, Span, Speed, TOGETHER, Tally};
 use crate::event::{Origin, Phase, Published};
+use pairs::{Half, Pair, measured_pairs, wanted_pairs};
 use pipeline::Rates;
 
 /// What is asked.
@@ -27,6 +30,8 @@ pub struct Projection {
     pub is_published: bool,
     /// Sizes, in bytes.
     pub disks: Vec<u64>,
+    /// Whether they were said; else there is one as big as what was measured.
+    pub said: bool,
     /// Each method that was measured, by itself.
     pub ways: Vec<Way>,
     /// Rows whose rates are not known.
@@ -93,6 +98,8 @@ pub struct Part {
     pub alone: Speed,
     /// Its rate beside the other one; absent where that was not measured, and then it is taken as not slowed.
     pub beside: Option<Speed>,
+    /// Whether that is of the time alone in which both went on, not of the whole of its steps.
+    pub at_once: bool,
 }
 
 /// What a publication expects.
@@ -123,6 +130,14 @@ pub enum PipelineError {
         /// Methods that have one.
         known: String,
     },
+    /// More bytes than a number here holds.
+    #[error("the disks have more than 16 EiB together; name fewer or smaller ones")]
+    TooMuch,
+    /// It is of one method.
+    #[error(
+        "a pipeline is of two different methods, not of {0} twice: how much a method slows itself was not measured; name another one"
+    )]
+    Twice(String),
 }
 
 /// Pipelines that are shown where several rows of the two methods could be meant.
@@ -146,6 +161,10 @@ impl Projection {
         mut rows: Vec<Row>,
         wanted: &Wanted,
     ) -> Result<Self, PipelineError> {
+        let sum = wanted.disks.iter();
+        if sum.fold(0, |sum: u128, disk| sum + u128::from(*disk)) > u128::from(u64::MAX) {
+            return Err(PipelineError::TooMuch);
+        }
         let older = older::add(session, &mut rows);
         let disks = if wanted.disks.is_empty() {
             rows.iter()
@@ -168,6 +187,9 @@ impl Projection {
         });
         let without = without.collect();
         let pairs = match &wanted.pipeline {
+            Some([first, then]) if first == then => {
+                return Err(PipelineError::Twice(first.clone()));
+            }
             Some([first, then]) => {
                 for method in [first, then] {
                     known(&ways, method)?;
@@ -178,7 +200,7 @@ impl Projection {
         };
         let pipelines: Vec<Pipeline> = pairs
             .into_iter()
-            .filter_map(|pair| Pipeline::of(&pair, &disks))
+            .filter_map(|pair| Pipeline::of(session, &pair, &disks))
             .take(MOST_PIPELINES)
             .collect();
         let printed = session.published.iter();
@@ -190,6 +212,7 @@ impl Projection {
             session: header.map_or(String::new(), |header| header.session.to_string()),
             is_published: header.is_some_and(|header| header.origin == Origin::Published),
             disks,
+            said: !wanted.disks.is_empty(),
             ways,
             without,
             older,
@@ -258,80 +281,10 @@ impl Way {
     }
 }
 
-/// A row of a method by itself, and one beside the other method.
-#[derive(Clone, Copy)]
-struct Half<'a> {
-    alone: &'a Row,
-    beside: Option<&'a Row>,
-}
-
-impl<'a> Half<'a> {
-    fn of(rows: &'a [Row], alone: &'a Row, other: &str) -> Self {
-        let series = beside(&alone.series, other);
-        let is_it = |row: &&Row| {
-            row.session == alone.session
-                && row.binding == alone.binding
-                && row.series == series
-                && row.labels.get(TOGETHER).is_some_and(|with| with == other)
-        };
-        Self {
-            alone,
-            beside: rows.iter().find(is_it),
-        }
-    }
-
-    fn part(&self) -> Option<Part> {
-        Some(Part {
-            name: self.alone.name(),
-            alone: Speed::of(self.alone, Phase::Protect)?,
-            beside: self.beside.and_then(|row| Speed::of(row, Phase::Protect)),
-        })
-    }
-}
-
-type Pair<'a> = [Half<'a>; 2];
-
-// The rows of two methods, each with each; only those that were measured together, where some were.
-fn wanted_pairs<'a>(rows: &'a [Row], first: &str, then: &str) -> Vec<Pair<'a>> {
-    let of = |method: &str, other: &str| -> Vec<Half<'a>> {
-        let alone = rows
-            .iter()
-            .filter(|row| is_alone(row) && row.method == method)
-            .filter(|row| Speed::of(row, Phase::Protect).is_some());
-        let all: Vec<Half<'a>> = alone.map(|row| Half::of(rows, row, other)).collect();
-        let measured = all.iter().any(|half| half.beside.is_some());
-        all.into_iter()
-            .filter(|half| half.beside.is_some() || !measured)
-            .collect()
-    };
-    let seconds = of(then, first);
-    let firsts = of(first, then).into_iter();
-    firsts
-        .flat_map(|one| seconds.iter().map(move |two| [one, *two]))
-        .collect()
-}
-
-// Each row that was measured beside another method, and that method's; a row of the plan stands before what it was followed by.
-fn measured_pairs(rows: &[Row]) -> Vec<Pair<'_>> {
-    let mut known: Vec<[&str; 2]> = Vec::new();
-    for row in rows {
-        if let Some(other) = row.labels.get(TOGETHER) {
-            let pair = [row.method.as_str(), other.as_str()];
-            let [one, two] = pair;
-            if !known.contains(&pair) && !known.contains(&[two, one]) {
-                known.push(pair);
-            }
-        }
-    }
-    let all = known.into_iter();
-    all.flat_map(|[first, then]| wanted_pairs(rows, first, then))
-        .collect()
-}
-
 impl Pipeline {
-    fn of(pair: &Pair<'_>, disks: &[u64]) -> Option<Self> {
+    fn of(session: &Session, pair: &Pair<'_>, disks: &[u64]) -> Option<Self> {
         let [first, then] = pair;
-        Self::through(first.part()?, then.part()?, disks)
+        Self::through(first.part(session)?, then.part(session)?, disks)
     }
 
     fn through(first: Part, then: Part, disks: &[u64]) -> Option<Self> {
@@ -380,8 +333,8 @@ impl Printed {
             let is_it = |row: &&Row| row.binding == binding && row.series == figure.series;
             rows.iter().find(is_it)
         };
-        let one = Half::of(rows, row(figure.binding.as_str())?, &then.method).part()?;
-        let two = Half::of(rows, row(projected.then.as_str())?, &first.method).part()?;
+        let one = Half::of(rows, row(figure.binding.as_str())?, &then.method).part(session)?;
+        let two = Half::of(rows, row(projected.then.as_str())?, &first.method).part(session)?;
         let disks: Vec<u64> = projected.disks.iter().map(|bytes| bytes.0).collect();
         let sent = disks.len().saturating_sub(1);
         let fewer = Pipeline::through_some(one.clone(), two.clone(), &disks, sent)?;

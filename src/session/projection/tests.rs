@@ -1,5 +1,6 @@
 use super::*;
 use crate::event::{BindingId, Bytes, EndState, Projected, RunId, What};
+use crate::session::beside;
 use crate::session::story::Story;
 
 const MIB: f64 = 1_048_576.0;
@@ -134,6 +135,73 @@ fn two_that_were_measured_together_make_a_pipeline_with_both_rates() {
     assert!(near(pipe.total.high, of(10.0)), "{pipe:?}");
     let turned = super::tests::of(&story(), &[GIB], Some(["send", "clone"])).unwrap();
     assert_eq!(turned.pipelines[0].first.name, "send full");
+}
+
+/// Steps that went on side by side for half of their time: the rate beside the other is of that half.
+#[test]
+fn a_rate_beside_the_other_is_of_the_time_at_once_alone() {
+    let mut story = Story::new();
+    let bindings = [("clone", 12.0), ("send", 12.0)].map(|(method, rate)| {
+        let binding = story.binding(method, "h1");
+        moved(
+            &mut story,
+            &binding,
+            "full",
+            None,
+            &[("backup", Phase::Protect, rate)],
+        );
+        binding
+    });
+    let mut begun = Vec::new();
+    for (binding, other) in bindings.iter().zip(["send", "clone"]) {
+        let series = beside("full", other);
+        let run = story.labelled(binding, &series, &[(TOGETHER, other)]);
+        story.sample(&run, &series, "subject", 1024.0 * MIB, "B", &[]);
+        begun.push((run, series));
+    }
+    // Time goes on with each event: ten for the one, ten for the other, five of these for both.
+    let wait = |story: &mut Story, events: usize| {
+        for _ in 0..events {
+            let (run, series) = &begun[0];
+            story.sample(run, series, "noise", 1.0, "B", &[]);
+        }
+    };
+    let one = story.step(&begun[0].0, "backup", Phase::Protect);
+    wait(&mut story, 3);
+    let two = story.step(&begun[1].0, "backup", Phase::Protect);
+    for (step, (run, series)) in [one, two].iter().zip(&begun) {
+        of_step(&mut story, run, series, "backup", 10.0, "s");
+        last_is_of(&mut story, step);
+        of_step(&mut story, run, series, "backup", 8.0 * MIB, "B/s");
+        last_is_of(&mut story, step);
+        wait(&mut story, 2);
+        story.step_done(step, EndState::Ok);
+    }
+    for (run, _) in &begun {
+        story.done(run, EndState::Ok);
+    }
+    let all = of(&story, &[GIB, GIB], None).unwrap();
+    for part in [&all.pipelines[0].first, &all.pipelines[0].then] {
+        assert!(part.at_once, "{part:?}");
+        // Half of the time at 12, so the other half at 4, for 8 in all.
+        let rate = part.beside.unwrap().median / MIB;
+        assert!((3.9..4.1).contains(&rate), "{part:?}");
+    }
+    assert!(all.assumed.iter().any(|text| text.contains("is taken off")));
+    assert!(!all.assumed.iter().any(|text| text.contains("too high")));
+}
+
+/// What nobody can answer is refused with a sentence.
+#[test]
+fn one_method_twice_and_more_bytes_than_can_be_counted_are_refused() {
+    let why = of(&story(), &[GIB], Some(["send", "send"])).unwrap_err();
+    assert!(why.to_string().contains("not of send twice"), "{why}");
+    let why = of(&story(), &[u64::MAX, 1], None).unwrap_err();
+    assert!(
+        why.to_string().contains("more than 16 EiB together"),
+        "{why}"
+    );
+    of(&story(), &[u64::MAX], None).unwrap();
 }
 
 #[test]

@@ -89,7 +89,9 @@ fn read(text: &str) -> Result<Vec<u64>, String> {
     let mut all = Vec::new();
     let words = text.split([' ', ',']).filter(|word| !word.is_empty());
     for word in words {
-        let expected = || format!("Expected sizes such as 50GB, 400GiB or 4x50GB, not {word:?}.");
+        let expected = || {
+            format!("Expected sizes such as 50GB, 400GiB or 4x50GB, below 16 EiB, not {word:?}.")
+        };
         let (times, size) = match word.split_once(['x', '×']) {
             Some((times, size)) => (times.parse().map_err(|_why| expected())?, size),
             None => (1, word),
