@@ -7,8 +7,12 @@ mod events;
 mod going;
 #[path = "support/methods.rs"]
 mod methods;
+#[path = "support/pair.rs"]
+mod pair;
 #[path = "support/processes.rs"]
 mod processes;
+#[path = "support/sshd.rs"]
+mod server;
 #[path = "support/world.rs"]
 mod world;
 
@@ -17,6 +21,7 @@ use std::collections::BTreeSet;
 use events::Recording;
 use going::Going;
 use methods::{BESIDE, COPY, HEAD, step};
+use pair::Pair;
 use rustix::process::Signal;
 use serde_json::Value;
 use world::World;
@@ -183,6 +188,45 @@ fn where_one_fails_the_other_is_followed_to_its_proof() {
     let verdicts: Vec<_> = proved.map(|proof| proof["verdict"].clone()).collect();
     assert_eq!(verdicts, [true]);
     world.assert_empty();
+}
+
+/// The host that the one copies to is gone for good: the other does not need it.
+#[test]
+fn where_one_loses_its_host_the_other_is_followed_to_its_proof() {
+    let Some(mut pair) = Pair::new() else { return };
+    pair.set("vault", "gone_after = \"1s\"");
+    let mark = pair.world.text("away ran");
+    let run = format!("if [ -e '{mark}' ]; then sleep 300; fi; : > '{mark}'");
+    let far = step("away waits", "protect", &run) + "on = \"target\"\nclock = \"host\"\n";
+    let head = HEAD.replace(r#"["source"]"#, r#"["source", "target"]"#);
+    let world = &pair.world;
+    world.method("away", &[&head, &far, COPY, BESIDE].concat());
+    beside_does(world, "here", "sleep 2");
+    let all = ["--host", "lab", "--role", "target=vault", "--reps", "1"];
+    let all = [&all[..], &["--together", "away,here"]].concat();
+    let all = world.arguments("r.jsonl", &all);
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let mut going = Going::start(world.command(&all));
+    going.until(|event| event["ev"] == "run" && event["labels"]["together"].is_string());
+    going.until_started("away waits");
+    pair.vault.kill();
+    let ended = going.wait();
+    assert_eq!(ended.code, 3, "{}", ended.err);
+    assert!(ended.err.contains("vault: "), "{}", ended.err);
+    let ends = beside(&going.heard);
+    assert_eq!(ends[1], ("r4".to_owned(), "ok".to_owned()), "{ends:?}");
+    assert_ne!(ends[0].1, "ok", "{ends:?}");
+    let proved = |proof: &Value| proof["run"] == "r4" && proof["of"] == "restored";
+    let mut proofs = going.heard.of("proof").filter(|proof| proved(proof));
+    assert_eq!(proofs.next().unwrap()["verdict"], true);
+    drop(proofs);
+    // What the lost host still has goes when it is there again.
+    pair.vault.restart();
+    let recover = ["recover", "--host", "lab", "--host", "vault", "--remove"];
+    pair.world.run(&recover).assert_good();
+    let left = processes::left_of(&going.session());
+    assert!(left.is_empty(), "{left:?}");
+    pair.world.assert_empty();
 }
 
 #[test]

@@ -203,6 +203,29 @@ fn a_method_that_needs_a_subject_says_so() {
     assert!(error.contains("--subject vmdk:ID"), "{error}");
 }
 
+/// A guest's lock lets in one task at a time; on two guests, and on two nodes, both may go on.
+#[test]
+fn two_methods_at_once_on_one_guest_are_refused() {
+    use comeback::engine::{Check, examine_pairs};
+
+    let refused = |one: &str, other: &str| {
+        let guest = |id| Some((SubjectKind::Vm, id));
+        let mut bounds = [
+            bound("pve-vzdump", guest(one), &[]),
+            bound("pve-snapshot", guest(other), &[]),
+        ];
+        bounds[1].binding.id = "b2".into();
+        let pair = bounds.each_ref().map(|bound| bound.binding.id.clone());
+        let mut checks = [Check::default(), Check::default()];
+        examine_pairs(&[pair], &bounds, &mut checks).unwrap();
+        let [check, _] = checks;
+        let says = |text: &str| text.contains("both work on the guest vm:101");
+        check.findings.iter().any(|finding| says(&finding.text))
+    };
+    assert!(refused("101", "101"));
+    assert!(!refused("101", "102"));
+}
+
 /// Each file under `tests/methods/wrong` says in its first line what must be said of it.
 #[test]
 fn wrong_files_say_line_and_reason() {

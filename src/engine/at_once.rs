@@ -26,6 +26,7 @@ pub fn examine_pairs(
             continue;
         };
         let mut all = destroyed(one, other)?;
+        all.extend(one_guest(one, other));
         if let (Some(mine), Some(theirs)) = (checks.get(a), checks.get(b)) {
             all.extend(no_room((one, mine), (other, theirs)));
         }
@@ -55,6 +56,19 @@ fn destroyed(one: &Bound, other: &Bound) -> Result<Vec<String>, MethodError> {
         }
     }
     Ok(all)
+}
+
+// A guest's lock lets in one task at a time: the other would fail in its middle.
+fn one_guest(one: &Bound, other: &Bound) -> Option<String> {
+    let (mine, theirs) = (&one.binding.subject, &other.binding.subject);
+    let is_guest = ["vm", "ct"].contains(&mine.kind.as_str()) && !mine.own;
+    let shared = is_guest && mine == theirs && one.binding.host() == other.binding.host();
+    shared.then(|| {
+        format!(
+            "at once with {}: both work on the guest {mine}, whose lock lets one of them in; run them one after the other, or each on a guest of its own",
+            other.method.name
+        )
+    })
 }
 
 // Each fits; both may not.
