@@ -166,6 +166,7 @@ impl Scene {
             plan,
             hosts,
             missing: self.missing.clone(),
+            consents: Vec::new(),
             confirmed: Vec::new(),
             sink: Arc::clone(&self.heard) as Arc<dyn Sink>,
             control: self.control.clone(),

@@ -103,6 +103,7 @@ impl Stage {
             plan,
             hosts,
             missing: Missing::new(),
+            consents: Vec::new(),
             confirmed: Vec::new(),
             sink,
             control: Control::default(),

@@ -140,6 +140,7 @@ fn findings(prepared: &Prepared) -> String {
             let sign = match finding.gravity {
                 Gravity::Remark => "-",
                 Gravity::Warning => "!",
+                Gravity::Asked => "?",
                 Gravity::Refused => "x",
             };
             let _ = writeln!(text, "  {sign} {}", finding.text);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::RunArgs;
-use crate::engine::{Control, Gravity, Sitting, session_id};
+use crate::engine::{Control, Gravity, Sitting, consents, session_id};
 use crate::event::{Act, ActKind, Asker, SessionId, Sink, What};
 use crate::method::Bound;
 use crate::recording::{Writer, subject_around};
@@ -117,6 +117,7 @@ pub(super) fn sitting(
 ) -> Sitting {
     Sitting {
         session,
+        consents: consents(&prepared.bounds, &prepared.checks),
         bounds: prepared.bounds,
         plan: prepared.plan,
         hosts: prepared.hosts,

@@ -37,7 +37,7 @@ pub fn checks(bound: &Bound) -> Result<Vec<(String, String)>, MethodError> {
 }
 
 /// Looks. What a check says on its error stream is why the method does not run; the lines that it
-/// prints are `remark …` or `warning …`.
+/// prints are `remark …`, `warning …`, or `ask …`: a question that the operator answers before anything is begun.
 pub(super) async fn examine(
     hosts: &Hosts,
     bound: &Bound,
@@ -68,6 +68,7 @@ fn told(line: &str) -> Option<(Gravity, &str)> {
     match line.split_once(' ')? {
         ("remark", what) => Some((Gravity::Remark, what)),
         ("warning", what) => Some((Gravity::Warning, what)),
+        ("ask", what) => Some((Gravity::Asked, what)),
         _ => None,
     }
 }

@@ -12,6 +12,7 @@ use crate::host::{HostError, SharedHost};
 use crate::method::{Bound, HostInfo};
 
 use super::Control;
+use super::consent::{self, Consent};
 use super::course::Course;
 use super::guard::Confirmation;
 use super::outcome::Outcome;
@@ -48,6 +49,8 @@ pub struct Sitting {
     pub hosts: Hosts,
     /// Hosts that were asked for as well, and why they are not connected.
     pub missing: Missing,
+    /// What the looks ahead ask the operator.
+    pub consents: Vec<Consent>,
     /// The operator's words for what may be destroyed.
     pub confirmed: Vec<Confirmation>,
     /// Where it is told.
@@ -94,7 +97,12 @@ impl Sitting {
         tell_plan(&shared, &self.plan.runs);
         let outcome = match teller.commit().await {
             Ok(()) => {
-                match secrets::ask_for(self.asker.as_ref(), &self.bounds, &shared.control).await {
+                let (asker, control) = (self.asker.as_ref(), &shared.control);
+                let asked = async {
+                    consent::ask_for(asker, &self.consents, control).await?;
+                    secrets::ask_for(asker, &self.bounds, control).await
+                };
+                match asked.await {
                     Ok(given) => {
                         shared.given = given;
                         let course = Course::new(shared, self.bounds, self.plan, outcome);

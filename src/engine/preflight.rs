@@ -22,6 +22,8 @@ pub enum Gravity {
     Remark,
     /// Something is odd.
     Warning,
+    /// It runs where the operator says yes.
+    Asked,
     /// It does not run.
     Refused,
 }

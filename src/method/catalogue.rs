@@ -31,6 +31,7 @@ const BUILT_IN: &[(&str, &str)] = files![
     "restic",
     "borg",
     "esxi-clone",
+    "esxi-ftp",
     "esxi-scp",
     "btrfs-snapshot",
     "btrfs-send",

@@ -35,6 +35,9 @@ impl<T> Placed<T> {
 #[serde(deny_unknown_fields)]
 struct FragmentDef {
     params: Vec<String>,
+    /// Shell texts that several of its steps and looks hold.
+    #[serde(default)]
+    shared: BTreeMap<String, String>,
     #[serde(default)]
     step: Vec<Spanned<StepDef>>,
     #[serde(default)]
@@ -294,6 +297,18 @@ fn put(name: &mut String, with: &BTreeMap<String, String>) {
     }
 }
 
+/// Puts shared texts in the place of `{{ shared.NAME }}`, as they are: they are the method's own shell, and no value.
+fn share(fragment: &mut FragmentDef) {
+    let steps = fragment.step.iter_mut().map(|step| &mut step.as_mut().run);
+    let checks = fragment.check.iter_mut();
+    let runs = steps.chain(checks.map(|check| &mut check.as_mut().run));
+    for run in runs.flatten() {
+        for (name, text) in &fragment.shared {
+            *run = run.replace(&format!("{{{{ shared.{name} }}}}"), text);
+        }
+    }
+}
+
 /// A fragment with its path and text, for who uses it with the values that it takes.
 fn open<'a, T>(
     using: &Placed<T>,
@@ -308,8 +323,9 @@ fn open<'a, T>(
             known.join(", ")
         )));
     };
-    let fragment: FragmentDef =
+    let mut fragment: FragmentDef =
         toml::from_str(source).map_err(|why| super::load::toml_error(path, source, &why))?;
+    share(&mut fragment);
     let params = &fragment.params;
     if let Some(param) = params.iter().find(|param| !with.contains_key(*param)) {
         return Err(using.wrong(format!("the fragment needs with.{param}")));
