@@ -47,6 +47,60 @@ fn moved(pair: &Pair, method: &str, more: &[&str]) -> (Value, Recording) {
     (report, recording)
 }
 
+/// A named tree with names that shells, URLs and servers take for something else, file by file from `lab` to `vault`: its names and
+/// contents are proved, and it is only read.
+fn moved_tree(pair: &Pair, method: &str, more: &[&str]) {
+    let tree = pair.world.path("tree");
+    let odd = [
+        "a b/{c}[d]#1/q\"uo%41te$(id)",
+        "cgi-bin/run",
+        "-rf",
+        "uml\u{e4}ut ?*",
+        "empty",
+    ];
+    for name in odd {
+        let file = tree.join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let size = if name == "empty" { 0 } else { 9_000 };
+        std::fs::write(file, vec![b'#'; size]).unwrap();
+    }
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(tree.join("cgi-bin/run"), mode).unwrap();
+    let subject = format!("lab/dir:{}", tree.display());
+    let all = ["--host", "lab", "--role", "target=vault", "--method"];
+    let own = [method, "--subject", &subject, "--set", "form=tree"];
+    let all = [&all[..], &own, &["--reps", "1"], more].concat();
+    let record = format!("{method}-tree-{}.jsonl", more.len());
+    let (run, recording) = pair.world.session(&record, &all);
+    run.assert_good();
+    let proofs: Vec<&Value> = recording.of("proof").collect();
+    assert_eq!(proofs.len(), 2, "{proofs:?}");
+    for proof in proofs {
+        assert_eq!(proof["verdict"], true, "{proof}");
+        let share = proof["share"].as_str().unwrap();
+        assert!(
+            share.starts_with("names and contents: 5 files, "),
+            "{share}"
+        );
+    }
+    assert_eq!(processes::left_of(&recording.session()), [""; 0]);
+    pair.world.assert_empty();
+
+    // What would be lost, or followed, is refused.
+    let link = tree.join("link");
+    std::os::unix::fs::symlink("nowhere", &link).unwrap();
+    let all = ["check", "--host", "lab", "--role", "target=vault"];
+    let all = [&all[..], &["--method"], &own, more].concat();
+    let refused = pair.world.run(&all);
+    std::fs::remove_file(link).unwrap();
+    assert_eq!(refused.code, 4, "{}", refused.out);
+    assert!(
+        refused.out.contains("link is neither a file nor a folder"),
+        "{}",
+        refused.out
+    );
+}
+
 #[test]
 fn ssh_moves_a_file_there_and_back() {
     let Some(pair) = Pair::new() else { return };
@@ -72,6 +126,7 @@ fn ssh_moves_a_file_there_and_back() {
     for method in ["copy-scp", "copy-sftp"] {
         let (report, _) = moved(&pair, method, &[]);
         assert_rates(&report, &["backup", "restore"]);
+        moved_tree(&pair, method, &[]);
     }
 }
 
@@ -107,12 +162,12 @@ fn pscp_moves_a_file_there_and_back() {
     );
     let (key, fingerprint) = (format!("key={key}"), format!("hostkey={fingerprint}"));
     for mode in ["mode=sftp", "mode=scp"] {
-        let (report, _) = moved(
-            &pair,
-            "copy-pscp",
-            &["--set", &key, "--set", &fingerprint, "--set", mode],
-        );
+        let sets = ["--set", &key, "--set", &fingerprint, "--set", mode];
+        let (report, _) = moved(&pair, "copy-pscp", &sets);
         assert_rates(&report, &["backup", "restore"]);
+        if mode == "mode=sftp" {
+            moved_tree(&pair, "copy-pscp", &sets);
+        }
     }
 }
 
@@ -151,11 +206,13 @@ fn servers_of_the_run_take_and_give_a_file() {
         let told = values(&report, "full", "space", "backup, as told", "B/s");
         assert_eq!(told.len(), 3, "{report}");
         assert_no_secret(&recording, "proftpd.conf");
+        moved_tree(&pair, "copy-ftp", &[]);
     }
     if have_tool("busybox") {
         let (report, recording) = moved(&pair, "copy-http", &[]);
         assert_rates(&report, &["restore"]);
         assert_no_secret(&recording, "httpd.conf");
+        moved_tree(&pair, "copy-http", &[]);
     }
 }
 
@@ -179,15 +236,36 @@ fn a_file_is_copied_and_packed_on_one_host() {
     assert_rates(&copied, &["backup", "restore"]);
     assert_eq!(world::entries(&other), [""; 0]);
     let packed = record("copy-compress", &["--set", "by=zstd", "--set", "level=3"]);
-    assert_eq!(
-        values(&packed, "full", "space", "restore", "B/s").len(),
-        3,
-        "{packed}"
-    );
-    assert_eq!(
-        values(&packed, "full", "space", "packed logical", "B").len(),
-        3
-    );
+    assert_packed(&packed, 3);
+}
+
+fn assert_packed(report: &Value, reps: usize) {
+    for (name, unit) in [("restore", "B/s"), ("packed logical", "B")] {
+        let all = values(report, "full", "space", name, unit);
+        assert_eq!(all.len(), reps, "{name}: {report}");
+    }
+}
+
+/// Where it is packed is a question of who is asked to.
+#[test]
+fn gzip_packs_on_either_host() {
+    let Some(pair) = Pair::new() else { return };
+    let all = ["--host", "lab", "--host", "vault", "--reps", "3"];
+    let all = [
+        &all[..],
+        &["--method", "copy-compress"],
+        &["--format", "json"],
+    ]
+    .concat();
+    let (run, _) = pair.world.session("gzip.jsonl", &all);
+    run.assert_good();
+    let report = run.json();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2, "{report}");
+    for row in rows {
+        assert_eq!(row["verified"]["matched"], 3, "{row}");
+    }
+    pair.world.assert_empty();
 }
 
 /// A server that is told to stop in the middle leaves neither a process nor a file.

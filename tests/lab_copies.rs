@@ -29,6 +29,8 @@ const SERVER: &str = "modprobe nfsd; mount -t nfsd nfsd /proc/fs/nfsd; rpc.mount
 const THEIRS: &str = "mkdir /root/theirs; echo kept >/root/theirs/file; \
      exportfs -o rw,no_root_squash,no_subtree_check,fsid=7 127.0.0.1:/root/theirs";
 
+const THEIR_EXPORT: &str = "export=127.0.0.1:/root/theirs";
+
 #[test]
 fn a_file_goes_into_an_export_and_comes_back() {
     let Some(mut lab) = Sandboxed::new() else {
@@ -40,15 +42,29 @@ fn a_file_goes_into_an_export_and_comes_back() {
     lab.vm.sh(&format!("{SERVER}; {THEIRS}"));
     lab.begin_here();
     let exports = lab.vm.sh("exportfs");
-    for (record, set, server) in [
-        ("own.jsonl", "export=", "exported for the run"),
+    // A folder of the source's own that it exports itself may be in the subject.
+    let (refused, _) = lab.run(
+        "inside.jsonl",
+        &[
+            &small[..],
+            &["--subject", "dir:/root/theirs", "--set", THEIR_EXPORT],
+        ]
+        .concat(),
+    );
+    assert_eq!(refused.code, 4, "{}", refused.err);
+    let words = "stands in the subject /root/theirs, which is only read";
+    assert!(refused.err.contains(words), "{}", refused.err);
+    for (record, form, set, server) in [
+        ("own.jsonl", "form=file", "export=", "exported for the run"),
         (
             "theirs.jsonl",
-            "export=127.0.0.1:/root/theirs",
+            "form=tree",
+            THEIR_EXPORT,
             "127.0.0.1:/root/theirs",
         ),
     ] {
-        let (run, recording) = lab.run(record, &[&small[..], &["--set", set]].concat());
+        let sets = ["--set", set, "--set", form];
+        let (run, recording) = lab.run(record, &[&small[..], &sets].concat());
         run.assert_good();
         let report = run.json();
         let row = &report["rows"][0];
@@ -66,7 +82,10 @@ fn a_file_goes_into_an_export_and_comes_back() {
             [value] => value,
             _ => panic!("not one {name} in {unit}: {report}"),
         };
-        let bytes = one("space", "copy logical", "B");
+        let bytes = match form {
+            "form=file" => one("space", "copy logical", "B"),
+            _ => one("space", "copy of the files logical", "B"),
+        };
         for name in ["backup", "restore"] {
             let moved = one("times", name, "s") * one("space", name, "B/s");
             assert!((moved - bytes).abs() < 0.001 * bytes, "{name}: {report}");

@@ -42,6 +42,7 @@ pub(super) struct Kept {
     pub files: u64,
     /// Read there and hashed here.
     pub streamed: bool,
+    of: HashOf,
     manifest: Manifest,
     host: String,
     lists: Option<Lists>,
@@ -60,7 +61,7 @@ pub(super) struct Compared {
 /// stands for.
 pub(super) fn text(path: &str, of: HashOf, info: &HostInfo) -> String {
     let script = match of {
-        HashOf::Tree => {
+        HashOf::Tree | HashOf::Files => {
             let folder = "‹lists›".to_owned();
             tree_script(path, &Lists { folder }, &info.facts)
         }
@@ -87,14 +88,14 @@ pub(super) async fn take(
     hashing: &Hashing,
     step: &StepId,
 ) -> Result<Option<Kept>, EngineError> {
-    let (path, tree) = (hashing.path.as_str(), hashing.of == HashOf::Tree);
+    let (path, tree) = (hashing.path.as_str(), hashing.of.is_folder());
     let known = shared
         .hosts
         .get(host)
         .ok_or_else(|| EngineError::Refused(format!("the host {host:?} is not connected")))?;
     let is_here = known.host.is_local() && hashing.of != HashOf::Told;
     let is_streamed = hashing.of == HashOf::File && !hashed_here::can_hash(&known.info);
-    let (manifest, lists) = if !is_here && is_streamed {
+    let (mut manifest, lists) = if !is_here && is_streamed {
         match hashed_here::take(shared, host, path, step).await? {
             Some(manifest) => (manifest, None),
             None => return Ok(None),
@@ -110,7 +111,7 @@ pub(super) async fn take(
             folder: format!("{}/steps/{step}-lists", shared.session_dir(host)),
         };
         let script = match hashing.of {
-            HashOf::Tree => tree_script(path, &lists, &known.info.facts),
+            HashOf::Tree | HashOf::Files => tree_script(path, &lists, &known.info.facts),
             HashOf::File => file_script(path),
             HashOf::Told => path.to_owned(),
         };
@@ -122,11 +123,15 @@ pub(super) async fn take(
             None => return Ok(None),
         }
     };
+    if hashing.of == HashOf::Files {
+        manifest = manifest.of_files();
+    }
     Ok(Some(Kept {
         digest: manifest.files.clone(),
         bytes: manifest.bytes,
         files: manifest.count,
         streamed: !is_here && is_streamed,
+        of: hashing.of,
         manifest,
         host: host.to_owned(),
         lists,
@@ -321,7 +326,7 @@ pub(super) async fn compare(
             let known = shared.hosts.get(&after.host);
             match known {
                 Some(known) => {
-                    let text = compare_script(a, b);
+                    let text = compare_script(a, b, new.meta.is_some());
                     let patience = Duration::from_mins(10);
                     let said =
                         script(known.host.as_ref(), "compare the lists", &text, patience).await?;
@@ -337,11 +342,16 @@ pub(super) async fn compare(
     } else {
         "sha256"
     };
+    let whole = if after.of == HashOf::Files {
+        "names and contents"
+    } else {
+        "whole"
+    };
     Ok(Compared {
         same,
         by: by.to_owned(),
         share: format!(
-            "whole: {}, {}{}",
+            "{whole}: {}, {}{}",
             crate::event::count(new.count, "file"),
             crate::event::Bytes(new.bytes),
             if after.streamed {

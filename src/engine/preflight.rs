@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::event::{BindingId, Bytes, Subject};
 use crate::host::{Host, HostError, ask};
-use crate::method::{Action, Bound, HashOf, MethodError, SettingValue};
+use crate::method::{Action, Bound, MethodError, SettingValue};
 
 use super::conduct::Hosts;
 use super::guard::Confirmation;
@@ -142,7 +142,7 @@ pub enum ExamineError {
 fn own_needs(action: &Action, here: bool) -> &'static [&'static str] {
     match action {
         Action::Payload(_) => &["awk", "find", "split", "stat"],
-        Action::Hash(hash) if !here && hash.of == HashOf::Tree => &["awk", "find", "sort", "stat"],
+        Action::Hash(hash) if !here && hash.of.is_folder() => &["awk", "find", "sort", "stat"],
         Action::Hash(_) if !here => &["stat"],
         Action::Space(_) => &["awk", "df"],
         _ => &[],
@@ -162,7 +162,7 @@ fn needs_of_actions(bound: &Bound, check: &mut Check) {
             }
         }
         // A file is streamed here where nothing there hashes it; a tree would have to be read in pieces.
-        let tree = matches!(&step.step.action, Action::Hash(hash) if hash.of == HashOf::Tree);
+        let tree = matches!(&step.step.action, Action::Hash(hash) if hash.of.is_folder());
         let hashes = ["sha256sum", "openssl"];
         if tree
             && !here

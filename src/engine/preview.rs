@@ -164,7 +164,7 @@ pub(super) fn doing(
             of: hash.of,
             path: match hash.of {
                 HashOf::Told => fill.shell(&hash.path)?,
-                HashOf::File | HashOf::Tree => fill.text(&hash.path)?,
+                HashOf::File | HashOf::Tree | HashOf::Files => fill.text(&hash.path)?,
             },
             share: hash
                 .share

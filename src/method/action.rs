@@ -84,9 +84,19 @@ pub enum HashOf {
     File,
     /// All that is in a folder.
     Tree,
+    /// The files of a folder: their names and contents, which is all that some protocols carry.
+    Files,
     /// What cannot be read from its host: a command asks whoever can, and prints what a
     /// manifest's script does.
     Told,
+}
+
+impl HashOf {
+    /// Whether it is of a folder.
+    #[must_use]
+    pub fn is_folder(self) -> bool {
+        matches!(self, Self::Tree | Self::Files)
+    }
 }
 
 /// A byte figure: shell texts that print a number.
@@ -144,6 +154,7 @@ pub(super) struct WaitDef {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct HashDef {
     tree: Option<String>,
+    files: Option<String>,
     file: Option<String>,
     told: Option<String>,
     share: Option<String>,
@@ -204,11 +215,12 @@ impl TryFrom<HashDef> for Hash {
     type Error = String;
 
     fn try_from(def: HashDef) -> Result<Self, String> {
-        let (path, of) = match (def.tree, def.file, def.told) {
-            (Some(path), None, None) => (path, HashOf::Tree),
-            (None, Some(path), None) => (path, HashOf::File),
-            (None, None, Some(text)) => (text, HashOf::Told),
-            _ => return Err("hash has exactly one of tree, file, told".to_owned()),
+        let (path, of) = match (def.tree, def.files, def.file, def.told) {
+            (Some(path), None, None, None) => (path, HashOf::Tree),
+            (None, Some(path), None, None) => (path, HashOf::Files),
+            (None, None, Some(path), None) => (path, HashOf::File),
+            (None, None, None, Some(text)) => (text, HashOf::Told),
+            _ => return Err("hash has exactly one of tree, files, file, told".to_owned()),
         };
         let keep = match (def.keep, def.like) {
             (Some(name), None) => Ok(name),

@@ -40,6 +40,17 @@ impl Manifest {
                 || (self.meta == other.meta && self.xattrs == other.xattrs))
     }
 
+    /// The same, of the files' names and contents alone.
+    #[must_use]
+    pub fn of_files(self) -> Self {
+        Self {
+            meta: None,
+            xattrs: None,
+            meta_lines: Vec::new(),
+            ..self
+        }
+    }
+
     /// The first differences of two manifests that were made in this process.
     #[must_use]
     pub fn differences(&self, other: &Self, most: usize) -> Vec<String> {

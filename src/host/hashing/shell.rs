@@ -179,13 +179,14 @@ pub fn parse(said: &str, facts: &Facts) -> Result<Manifest, String> {
     })
 }
 
-/// Shell text that prints the first differences of two pairs of lists.
+/// Shell text that prints the first differences of two pairs of lists, or of the lists of files alone.
 #[must_use]
-pub fn compare_script(before: &Lists, after: &Lists) -> String {
+pub fn compare_script(before: &Lists, after: &Lists, meta: bool) -> String {
+    let lists = if meta { "files meta" } else { "files" };
     format!(
         r#"a={a}; b={b}
 TMPDIR=$a; export TMPDIR
-for f in files meta; do
+for f in {lists}; do
   tr '\0' '\n' <"$a/$f" | LC_ALL=C sort >"$a/$f.lines"; tr '\0' '\n' <"$b/$f" | LC_ALL=C sort >"$b/$f.lines"
   LC_ALL=C comm -23 "$a/$f.lines" "$b/$f.lines" | sed 's/^/was /' | head -n 5
   LC_ALL=C comm -13 "$a/$f.lines" "$b/$f.lines" | sed 's/^/is /' | head -n 5
