@@ -54,11 +54,8 @@ pub(super) type Fragments = BTreeMap<String, (String, String)>;
 
 /// Line of a byte offset, from 1.
 pub(super) fn line_of(text: &str, offset: usize) -> usize {
-    text.bytes()
-        .take(offset)
-        .filter(|byte| *byte == b'\n')
-        .count()
-        + 1
+    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
+    memchr::memchr_iter(b'\n', before).count() + 1
 }
 
 fn placed<T>(file: &str, text: &str, all: Vec<Spanned<T>>) -> impl Iterator<Item = Placed<T>> {

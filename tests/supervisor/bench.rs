@@ -193,3 +193,9 @@ pub fn on<F: Future<Output = ()>>(shell: Shell, test: impl Fn(Bench) -> F) {
         .unwrap();
     runtime.block_on(async { test(Bench::new(shell).await).await });
 }
+
+/// The ids of the steps that run.
+pub async fn running(supervisor: &Supervisor) -> Vec<String> {
+    let living = supervisor.living().await.unwrap();
+    living.running.into_iter().map(|one| one.step).collect()
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use comeback::host::supervisor::{Caps, Launch};
 
-use crate::bench::{Done, LIMIT, gather, on_each_shell, until};
+use crate::bench::{Done, LIMIT, gather, on_each_shell, running, until};
 
 #[test]
 fn a_lost_connection_stops_nothing() {
@@ -148,10 +148,7 @@ fn loads_die_with_the_session_and_nothing_else_does() {
             .await;
         let pid = bench.state().join("steps/load/pid");
         until("the load", || pid.exists()).await;
-        assert_eq!(
-            bench.supervisor.living().await.unwrap().running,
-            ["load", "task"]
-        );
+        assert_eq!(running(&bench.supervisor).await, ["load", "task"]);
         // The program is killed: its pipes end, and nobody comes back.
         bench.cable.cut_softly();
         until("the end of the load", || {
@@ -159,8 +156,7 @@ fn loads_die_with_the_session_and_nothing_else_does() {
         })
         .await;
         bench.cable.mend();
-        let living = bench.supervisor.living().await.unwrap();
-        assert_eq!(living.running, ["task"]);
+        assert_eq!(running(&bench.supervisor).await, ["task"]);
         let done = gather(&mut job).await;
         assert_eq!(done.outcome().status, [137]);
         std::fs::write(go, "").unwrap();

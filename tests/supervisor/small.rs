@@ -9,7 +9,7 @@ use comeback::host::hashing::{Counted, Lists, hash_tree, parse, tree_script};
 use comeback::host::supervisor::{Journal, Launch, Supervisor, pipe_script};
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::{LIMIT, gather, until};
+use crate::bench::{LIMIT, gather, running, until};
 use crate::machine::Small;
 
 async fn supervisor(machine: &Arc<Small>) -> Supervisor {
@@ -81,7 +81,7 @@ async fn everything_works_on_a_small_machine() {
             .await
             .unwrap();
         until("the child", || ready.exists()).await;
-        assert_eq!(supervisor.living().await.unwrap().running, ["s3"]);
+        assert_eq!(running(&supervisor).await, ["s3"]);
         assert!(supervisor.finish(Journal::Remove).await.is_err());
         let proof = job.stop(Duration::from_millis(1)).await;
         assert!(proof.gone, "{:?}", proof.left);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use comeback::host::supervisor::{Caps, Journal, Launch};
 use rustix::process::Signal;
 
-use crate::bench::{LIMIT, gather, on_each_shell, until};
+use crate::bench::{LIMIT, gather, on_each_shell, running, until};
 use crate::cable::signal_process;
 
 #[test]
@@ -141,7 +141,7 @@ fn without_a_supervisor_the_end_is_lost_and_not_before_the_command_is_gone() {
         let supervisor = std::fs::read_to_string(bench.state().join("steps/s1/sup")).unwrap();
         signal_process(&supervisor, Signal::KILL);
         tokio::time::sleep(Duration::from_millis(500)).await;
-        assert_eq!(bench.supervisor.living().await.unwrap().running, ["s1"]);
+        assert_eq!(running(&bench.supervisor).await, ["s1"]);
         assert!(bench.supervisor.finish(Journal::Remove).await.is_err());
         std::fs::write(go, "").unwrap();
         let done = gather(&mut job).await;
