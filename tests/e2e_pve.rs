@@ -496,7 +496,7 @@ fn the_only_copy_of_a_guest_is_not_taken_away_before_it_is_back() {
     let kept = node.world.run(&["recover", "--host", "pve1", "--remove"]);
     assert_eq!(kept.code, 1, "{}", kept.out);
     // What was half restored has gone first.
-    let says = format!("is not there; bring that back first: {restore}");
+    let says = format!("is not known to be back; first: {restore}");
     assert!(kept.out.contains(&says), "{says}: {}", kept.out);
     node.sh(&format!("{restore} >/dev/null"));
     let back = node.there();
@@ -507,6 +507,70 @@ fn the_only_copy_of_a_guest_is_not_taken_away_before_it_is_back() {
         after.contains("name: shop-db") && after.trim().ends_with('1'),
         "{after}\n{back}"
     );
+}
+
+#[test]
+fn a_guest_of_which_a_destroy_freed_one_disk_is_not_there_nor_is_another_of_its_number() {
+    let Some(node) = Node::start(&[]) else { return };
+    node.guest(131, "shop-db", "comeback");
+    node.sh("qm set 131 --scsi1 local:1 >/dev/null");
+    node.fault(&["destroy-dies", "1"]);
+    let same = "--method pve-vzdump --subject vm:131 --set storage=bkp --set place=same --destroy vm:131=shop-db";
+    let same: Vec<_> = same.split(' ').collect();
+    let (ended, _) = node.session("a.jsonl", &same);
+    assert_eq!(ended.code, 1, "{}", ended.err);
+    let config = node.sh("qm config 131");
+    assert!(
+        config.contains("scsi0: ") && config.contains("scsi1: "),
+        "{config}"
+    );
+    let archive = node.sh("pvesm list bkp | awk 'NR == 2 { print $1 }'");
+    let restore = format!("qmrestore {}", archive.trim());
+    let kept = |says: &str| {
+        let kept = node.world.run(&["recover", "--host", "pve1", "--remove"]);
+        assert_eq!(kept.code, 1, "{}", kept.out);
+        assert!(kept.out.contains(says), "{says}: {}", kept.out);
+    };
+    kept("first: qm destroy 131 --destroy-unreferenced-disks 1, then qmrestore");
+    // A lock that only the destroy's own word gets past.
+    node.sh("cp /etc/pve/qemu-server/131.conf /root/was; echo 'lock: destroyed' >/etc/pve/qemu-server/131.conf");
+    let named = node.left();
+    assert!(named.contains("qm destroy 131 --skiplock 1"), "{named}");
+    // The number is taken by somebody else, also under the same name.
+    node.sh("cp /root/was /etc/pve/qemu-server/131.conf; qm destroy 131 --destroy-unreferenced-disks 1 >/dev/null");
+    node.guest(131, "shop-db", "comeback");
+    kept("the number 131 is another guest's now");
+    node.sh(&format!(
+        "qm stop 131; qm destroy 131 && {restore} 131 >/dev/null"
+    ));
+    // The run itself restored nothing: whoever did has to look.
+    kept("look at the guest 131: it was restored, and nothing of it was compared");
+    node.sh(&format!("pvesm free {}", archive.trim()));
+    node.world
+        .run(&["recover", "--host", "pve1", "--remove"])
+        .assert_good();
+}
+
+#[test]
+fn a_restored_guest_that_nobody_compared_keeps_its_archive() {
+    let Some(node) = Node::start(&[]) else { return };
+    node.guest(131, "shop-db", "comeback");
+    let same = "--method pve-vzdump --subject vm:131 --set storage=bkp --set place=same --destroy vm:131=shop-db";
+    let same: Vec<_> = same.split(' ').collect();
+    let mut going = node.going("a.jsonl", &same);
+    going.until_started("restore");
+    node.fault(&["start-fails"]);
+    let ended = going.wait();
+    assert_eq!(ended.code, 1, "{}", ended.err);
+    node.fault(&["-d", "start-fails"]);
+    let kept = node.world.run(&["recover", "--host", "pve1", "--remove"]);
+    assert_eq!(kept.code, 1, "{}", kept.out);
+    let says = "look at the guest 131: it was restored, and nothing of it was compared; then say pvesm free";
+    assert!(kept.out.contains(says), "{}", kept.out);
+    node.sh("pvesm free $(pvesm list bkp | awk 'NR == 2 { print $1 }')");
+    node.world
+        .run(&["recover", "--host", "pve1", "--remove"])
+        .assert_good();
 }
 
 #[test]
@@ -552,7 +616,7 @@ fn a_restore_in_its_place_that_still_runs_is_named_and_ended_by_nobody_else() {
     let kept = node.world.run(&["recover", "--host", "pve1", "--remove"]);
     assert_eq!(kept.code, 1, "{}", kept.out);
     assert!(
-        kept.out.contains(&format!("back first: {restore}")),
+        kept.out.contains(&format!("back; first: {restore}")),
         "{}",
         kept.out
     );

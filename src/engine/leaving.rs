@@ -152,7 +152,7 @@ pub(super) async fn take_away(host: &dyn Host, intended: &Intended) -> Result<()
     let back = way_back(host, intended, &found).await?;
     if !back.is_empty() {
         return Err(EngineError::Refused(format!(
-            "what it is a copy of is not there; bring that back first: {back}"
+            "what it is a copy of is not known to be back; first: {back}"
         )));
     }
     let text = format!("{FOUND}={}\n{}", quote(&found), intended.undo);

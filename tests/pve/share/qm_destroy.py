@@ -1,6 +1,7 @@
 """`qm destroy`: the guest's disks and its configuration, and with `--purge` what else names it."""
 
 import config as configuration
+import faults
 import options
 import registry
 import storage
@@ -40,9 +41,10 @@ def work(config, found):
         config.check_lock(found.get("skiplock"))
         if config.is_template():
             check_clones(config)
-        config.values["lock"] = "destroyed"
-        config.write()
+        # The configuration goes on naming what is already freed.
         remove_disks(config, found.get("destroy-unreferenced-disks"))
+        config.values, config.snapshots, config.description = {"lock": "destroyed"}, {}, None
+        config.write()
         registry.forget(config.number)
         if found.get("purge"):
             say(f"purging VM {config.number} from related configurations..")
@@ -61,7 +63,8 @@ def check_clones(config):
 
 def remove_disks(config, unreferenced):
     """All that the configuration names: also what is in no slot, and what snapshots hold."""
-    for volid in config.volumes():
+    for freed, volid in enumerate(config.volumes()):
+        faults.die_at("destroy-dies", freed)
         try:
             owner, volume = storage.split(volid)
             owner.free(volume)
