@@ -202,7 +202,21 @@ fn a_named_guest_is_read_alone_and_restored_beside_itself() {
         after.contains("shop-db") && after.contains("running"),
         "{after}"
     );
+    assert!(
+        ended.err.contains("is in no copy, and is lost"),
+        "{}",
+        ended.err
+    );
+    // What comes meanwhile is seen before anything is interrupted.
+    let mut going = node.going("m.jsonl", &same);
+    going.until_started("archive has every disk");
     node.sh("echo '[first]' >>/etc/pve/qemu-server/131.conf");
+    let ended = going.wait();
+    assert_ne!(ended.code, 0, "{}", ended.err);
+    let says = "vm:131 is not destroyed: no restore would bring back: its snapshots: first";
+    assert!(ended.err.contains(says), "{}", ended.err);
+    let status = node.sh("qm status 131");
+    assert_eq!(status, "status: running\n");
     let (ended, _) = node.session("e.jsonl", &same);
     assert_eq!(ended.code, 4, "{}", ended.err);
     assert!(
@@ -360,6 +374,29 @@ fn what_is_shown_before_names_the_guest_its_agent_and_who_else_backs_up() {
     ] {
         let words = words.replace("warning", "! pve1: the backup job nightly begins at ");
         assert!(said.contains(&words), "{words}: {said}");
+    }
+    // What a copy beside would share, or has no room for; and disks under the number that it would get.
+    for (set, back, says) in [
+        (
+            "qm set 131 --args '-cpu host'",
+            "qm set 131 --delete args",
+            "the guest 131 (shop-db) has options of QEMU's own (args:)",
+        ),
+        (
+            "qm set 131 --memory 4000000",
+            "qm set 131 --memory 256",
+            "what the run starts beside the others may take 4000000 MiB",
+        ),
+        (
+            "pvesm alloc local 100 '' 64M",
+            "pvesm free local:100/vm-100-disk-0.raw",
+            "the number 100 is free, but disks of an earlier guest are left under it: local:100/",
+        ),
+    ] {
+        node.sh(&format!("{set} >/dev/null"));
+        let said = checked(&node, "pve-vzdump", "vm:131", &[]);
+        assert!(said.contains(says), "{says}: {said}");
+        node.sh(&format!("{back} >/dev/null"));
     }
     for (fault, says) in [
         (

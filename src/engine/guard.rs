@@ -90,6 +90,8 @@ pub(super) struct Weighed<'a> {
     pub made: &'a [(LeaveKind, String)],
     /// The leave whose proof it relies on, or that only has to be there.
     pub relies_on: Option<&'a str>,
+    /// Whether nothing could prove that copy: then it is only changed, and not gone.
+    pub unproved: bool,
     /// Leaves that count: that were proved in this run, or are there where nothing can prove them.
     pub counts: &'a BTreeSet<String>,
     /// The operator's words.
@@ -143,6 +145,7 @@ impl Weighed<'_> {
                     what = self.what
                 ));
             }
+            self.still_free(kind, id).await?;
         }
         self.still_the_same().await
     }
@@ -194,6 +197,23 @@ impl Weighed<'_> {
             "{} is not destroyed: it stands in {parent}, outside of the scratch folder {scratch}",
             self.what
         )))
+    }
+
+    // What a guest would lose for good, or what holds it, may have come since it was shown.
+    async fn still_free(&self, kind: &str, id: &str) -> Result<(), EngineError> {
+        let look = super::guests::look(kind, id).filter(|_| !self.unproved);
+        let Some(look) = look else {
+            return Ok(());
+        };
+        let patience = Duration::from_mins(1);
+        let said = script(self.host, "look at the guest again", &look, patience).await?;
+        match super::guests::obstacle(&said, id) {
+            Some(why) => Err(EngineError::Refused(format!(
+                "{} is not destroyed: {why}",
+                self.what
+            ))),
+            None => Ok(()),
+        }
     }
 
     async fn still_the_same(&self) -> Result<(), EngineError> {

@@ -112,6 +112,21 @@ pub(super) fn refusal(state: &str, id: &str) -> Option<String> {
     })
 }
 
+/// Why a guest may not be destroyed, by what its [`look`] says: what holds it, a mark that is gone,
+/// what no restore would bring back.
+pub(super) fn obstacle(said: &str, id: &str) -> Option<String> {
+    let state = said.lines().next().unwrap_or_default();
+    if state != "open" {
+        return Some(refusal(state, id).unwrap_or_else(|| "it cannot be looked at".to_owned()));
+    }
+    if said.lines().nth(2) != Some("marked") {
+        return Some("it bears no mark of comeback any more".to_owned());
+    }
+    let loses = said.lines().filter_map(|line| line.strip_prefix("loses "));
+    let loses = loses.map(str::trim).collect::<Vec<_>>().join("; ");
+    (!loses.is_empty()).then(|| format!("no restore would bring back: {loses}"))
+}
+
 /// Shell text that lists the node's guests, as every list of subjects.
 pub(super) const fn list(kind: &str) -> &'static str {
     match kind.as_bytes() {
@@ -160,6 +175,31 @@ mod tests {
     fn look_at(files: &[(&str, &str)]) -> Vec<String> {
         let said = said(&look("vm", "131").unwrap(), files);
         said.lines().map(ToOwned::to_owned).collect()
+    }
+
+    #[test]
+    fn what_came_after_the_check_keeps_a_guest_from_being_destroyed() {
+        let plain = "name: shop-db\nscsi0: fast:vm-131-disk-0,size=24G\ntags: comeback\n";
+        let why = |conf: &str| {
+            obstacle(
+                &said(
+                    &look("vm", "131").unwrap(),
+                    &[("qemu-server/131.conf", conf)],
+                ),
+                "131",
+            )
+        };
+        assert_eq!(why(plain), None);
+        let since = why(&format!("{plain}\n[before-update]\nname: shop-db\n")).unwrap();
+        assert_eq!(
+            since,
+            "no restore would bring back: its snapshots: before-update"
+        );
+        let locked = why(&format!("lock: migrate\n{plain}")).unwrap();
+        assert!(locked.contains("locked (migrate)"), "{locked}");
+        let plain = why(&plain.replace("comeback", "web")).unwrap();
+        assert!(plain.contains("no mark"), "{plain}");
+        assert!(obstacle("none\n\nplain\n", "131").is_some());
     }
 
     #[test]

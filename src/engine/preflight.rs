@@ -406,12 +406,20 @@ fn destroys(
         }
         let (name, what) = (&step.name, &destroys.what);
         if let Some(copy) = destroys.relies_on.as_ref().filter(|_| destroys.unproved) {
-            let text = format!(
-                "{what} is brought back from {copy:?}, which nothing can test before; what is written in it meanwhile is lost"
+            warn_once(
+                check,
+                format!(
+                    "{what} is brought back from {copy:?}, which nothing can test before; what is written in it meanwhile is lost"
+                ),
             );
-            if !check.findings.iter().any(|known| known.text == text) {
-                check.find(Gravity::Warning, text);
-            }
+        }
+        if entirely {
+            warn_once(
+                check,
+                format!(
+                    "{what} is destroyed: what is written in it after its backup has begun is in no copy, and is lost"
+                ),
+            );
         }
         if !check.marked || *what != subject.to_string() {
             check.find(
@@ -440,6 +448,12 @@ fn destroys(
         }
     }
     Ok(())
+}
+
+fn warn_once(check: &mut Check, text: String) {
+    if !check.findings.iter().any(|known| known.text == text) {
+        check.find(Gravity::Warning, text);
+    }
 }
 
 fn disks(bound: &Bound, check: &mut Check) {

@@ -303,6 +303,7 @@ impl<'a> Run<'a> {
             scratch: self.names.scratch(),
             made: &made,
             relies_on: destroys.relies_on.as_deref(),
+            unproved: destroys.unproved,
             counts: &counts,
             confirmed: &self.shared.confirmed,
             identities: self.identities.as_ref().unwrap_or(&none),

@@ -96,6 +96,7 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/pve-full",
     "fragments/pve-guest",
     "fragments/pve-lock",
+    "fragments/pve-memory",
     "fragments/pve-number",
     "fragments/pve-payload",
     "fragments/pve-pbs-made",
