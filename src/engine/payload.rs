@@ -198,8 +198,10 @@ fn sample(total: u64) -> String {
     let part = total.min(8 << 20);
     format!(
         r#"if command -v zstd >/dev/null 2>&1; then c='zstd -q -3 -c'; else c='gzip -1 -c'; fi
-out=$(cat {FILES}/* 2>/dev/null | head -c {part} | $c | wc -c)
-echo "sample: {part} bytes pack to $out by ${{c%% *}}""#
+part() {{ find {FILES} -type f -exec cat {{}} + 2>/dev/null | head -c {part}; }}
+got=$(part | wc -c); out=$(part | $c | wc -c)
+if [ "$got" -ne {part} ]; then echo "$got bytes of {part} could be read of the files that were made" >&2; exit 1; fi
+echo "sample: $((got)) bytes pack to $out by ${{c%% *}}""#
     )
 }
 
@@ -285,6 +287,24 @@ mod tests {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(&made.script).stdin(zeros);
         shell.output().unwrap()
+    }
+
+    #[test]
+    fn more_files_than_a_command_takes_are_sampled_all_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = dir.path().join("tree").display().to_string();
+        let mut made = super::tree(&tree, 7000, 7000, true, [7; 32]);
+        made.script = format!("ulimit -s 512\n{}", made.script);
+        let ran = run(&made);
+        let said = String::from_utf8_lossy(&ran.stdout);
+        let sample = said
+            .lines()
+            .find_map(|line| line.strip_prefix("sample: 7000 bytes pack to "));
+        let packed = sample.and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());
+        assert!(
+            ran.status.success() && packed.is_some_and(|packed| packed > 6500),
+            "{ran:?}"
+        );
     }
 
     #[test]
