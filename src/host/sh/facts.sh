@@ -229,8 +229,22 @@ disks_under() (
   fi
 )
 
-disks_of_file() {
+# The row of `df` for a path. A subvolume that is not mounted by itself has no source there: that of the
+# folder around it holds.
+df_row() {
   row=$($patience df -P -k "$1" 2>/dev/null | tail -n 1)
+  around=$1
+  while :; do
+    case $row in '- '* | 'Filesystem '*) ;; *) break ;; esac
+    [ "$around" != / ] && around=$(readlink -f "$around") || break
+    around=${around%/*}
+    around=${around:-/}
+    row=$($patience df -P -k "$around" 2>/dev/null | tail -n 1)
+  done
+}
+
+disks_of_file() {
+  df_row "$1"
   disks_of_source "${row%% *}" "$2"
 }
 
@@ -300,7 +314,7 @@ place() {
     esac
     [ "$path" ] || path=/
   done
-  [ "$row" ] || row=$($patience df -P -k "$path" 2>/dev/null | tail -n 1)
+  [ "$row" ] || df_row "$path"
   say place "$1" "$(printf '%s' "$row" | tr '\n' ' ')"
   for disk in $(disks_of_source "${row%% *}" 0 | sort -u); do
     say on "$1" "$disk"
