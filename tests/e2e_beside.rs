@@ -81,7 +81,7 @@ fn a_load_that_fails_in_the_last_step_is_said_too() {
 fn what_a_load_measured_is_kept_when_it_is_joined() {
     let world = World::new();
     let document = "{\n \"jobs\" : [ { \"write\" : { \"io_bytes\" : 4096000, \"bw_bytes\" : 2048000, \
-                    \"clat_ns\" : { \"N\" : 9, \"max\" : 5000000, \"percentile\" : { \"99.000000\" : 1500000 } } } } ]\n}";
+                    \"lat_ns\" : { \"N\" : 9, \"max\" : 5000000, \"percentile\" : { \"99.000000\" : 1500000 } } } } ]\n}";
     let load = load(
         &format!("sleep 1; echo '{document}'"),
         "clock = \"host\"\nreads = \"fio\"\nfigures = [\"bandwidth\", \"latency_p99\"]\n",
