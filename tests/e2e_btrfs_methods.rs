@@ -230,6 +230,12 @@ fn what_goes_wrong_is_said_in_a_sentence_and_undone() {
             "no common snapshot",
         ),
         (
+            "no-size",
+            "use  = \"btrfs-ready\"",
+            "true",
+            "the size of the increment is not known",
+        ),
+        (
             "full-source",
             "name     = \"change set\"",
             "dd if=/dev/zero of={{ source }}/fill bs=1M count=2000 2>/dev/null; btrfs filesystem sync {{ source }}",
@@ -256,6 +262,12 @@ fn what_goes_wrong_is_said_in_a_sentence_and_undone() {
             assert_ne!(text, small);
         }
         world.method(name, &text);
+        if name == "no-size" {
+            let fragment = include_str!("../methods/fragments/btrfs-ready.toml");
+            let other = fragment.replace("subvolume find-new", "subvolume find-no");
+            assert_ne!(other, fragment);
+            own_fragment(&world, "btrfs-ready", &other);
+        }
         let more = format!("--method {name} --reps 1 --set size=8MiB --set files=16");
         let more: Vec<_> = more.split(' ').collect();
         let (run, recording) = world.session("r.jsonl", &more);
@@ -269,6 +281,13 @@ fn what_goes_wrong_is_said_in_a_sentence_and_undone() {
     }
 }
 
+/// A fragment instead of the built-in one of this name.
+fn own_fragment(world: &World, name: &str, text: &str) {
+    let folder = world.path("home/.config/comeback/methods/fragments");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(name).with_extension("toml"), text).unwrap();
+}
+
 /// A file system of somebody's, with a subvolume in it; it goes when the test ends.
 struct Theirs {
     _folder: tempfile::TempDir,
@@ -277,17 +296,21 @@ struct Theirs {
 
 impl Theirs {
     fn new() -> Self {
+        Self::sized("4G")
+    }
+
+    fn sized(size: &str) -> Self {
         let folder = tempfile::tempdir_in("/var/tmp").unwrap();
         let at = folder.path().join("mnt");
         let theirs = Self {
             _folder: folder,
             at,
         };
-        theirs.sh(
-            "truncate -s 4G ../disk.img && mkfs.btrfs -q ../disk.img && mount -o loop ../disk.img . && cd \"$PWD\" && \
+        theirs.sh(&format!(
+            "truncate -s {size} ../disk.img && mkfs.btrfs -q ../disk.img && mount -o loop ../disk.img . && cd \"$PWD\" && \
              btrfs subvolume create web && mkdir web/a plain && head -c 6000000 /dev/urandom >web/a/b && \
              btrfs subvolume create outer && btrfs subvolume create outer/inner && sync",
-        );
+        ));
         theirs
     }
 
@@ -365,5 +388,66 @@ fn a_named_subvolume_is_only_read_and_comes_back_beside_it() {
         assert!(run.err.contains(says), "{}", run.err);
         assert_eq!(theirs.there(), was);
     }
+    world.assert_empty();
+}
+
+#[test]
+fn beside_a_named_subvolume_nothing_is_open_and_the_disk_and_the_metadata_are_known() {
+    if !can() {
+        return;
+    }
+    let theirs = Theirs::new();
+    theirs.sh("chmod 755 . .. && mkdir -m 700 closed && mv web closed/web");
+    let was = theirs.sh("find . | sort");
+    let world = World::new();
+    let look = "[ \"$(stat -c %a -- {{ source }})\" = 700 ] && \
+                ! setpriv --reuid 65534 --regid 65534 --clear-groups ls -- {{ source }}/{{ first }}";
+    let text = include_str!("../methods/btrfs-send.toml");
+    world.method("looked", &sabotaged(text, "name   = \"backup\"", look));
+    let subject = format!("subvolume:{}", theirs.at.join("closed/web").display());
+    let beside = format!("beside={}", theirs.at.display());
+    let more = ["--reps", "1", "--subject", &subject, "--set", &beside];
+    let more = [&["--method", "looked", "--format", "json"], &more[..]].concat();
+    let (run, recording) = world.session("r.jsonl", &more);
+    run.assert_good();
+    let placement = &run.json()["rows"][0]["placement"];
+    assert_eq!(placement["same_disk"], true, "{placement}");
+    let theirs_is = |pool: &&serde_json::Value| {
+        let name = pool["pool"].as_str().unwrap();
+        name.starts_with("file system of")
+    };
+    let pool = recording.of("pool").find(theirs_is).unwrap();
+    let (data, metadata) = (&pool["data"], &pool["metadata"]);
+    assert!(data["total"].as_u64().unwrap() > 3 << 30, "{pool}");
+    let of = |key: &str| metadata[key].as_u64().unwrap();
+    assert!(of("used") > 0 && of("used") < of("total") / 10, "{pool}");
+    assert_eq!(theirs.sh("find . | sort"), was);
+    world.assert_empty();
+}
+
+#[test]
+fn a_named_subvolume_needs_room_for_what_comes_back_too() {
+    if !can() {
+        return;
+    }
+    let theirs = Theirs::sized("300M");
+    theirs.sh("truncate -s 150M web/sparse && sync");
+    let was = theirs.there();
+    let world = World::new();
+    // A tree whose size cannot be told in time, and a gauge that leaves the last word to the look.
+    let text = include_str!("../methods/btrfs-send.toml");
+    let late = text.replace("timeout 20 btrfs", "false btrfs");
+    assert_ne!(late, text);
+    world.method("late", &late);
+    let fragment = include_str!("../methods/fragments/btrfs-theirs.toml");
+    own_fragment(&world, "btrfs-theirs", &fragment.replace("1GiB", "1MiB"));
+    let subject = format!("subvolume:{}", theirs.at.join("web").display());
+    let more = ["--method", "late", "--reps", "1", "--subject", &subject];
+    let (run, recording) = world.session("r.jsonl", &more);
+    assert_eq!(run.code, 1, "{}", run.err);
+    let says = "no room for the copy and what comes back of it";
+    assert!(run.err.contains(says), "{}", run.err);
+    assert_eq!(recording.ends(), ["failed"]);
+    assert_eq!(theirs.there(), was);
     world.assert_empty();
 }

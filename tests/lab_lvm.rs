@@ -321,10 +321,27 @@ fn a_named_volume_is_only_read_and_comes_back_beside_itself() {
             "content=tree",
             "no file system that can be read",
         ),
-        ("data/sub", "content=device", "is a Btrfs that is mounted"),
+        ("data/sub", "content=device", "is a Btrfs: a second device"),
     ] {
         let more = [&SNAPSHOT[..], &["--set", set]].concat();
         let said = lab.0.assert_refused(&format!("lv:{id}"), &more);
         assert!(said.contains(says), "{id}, {set}: {said}");
     }
+
+    // Of a volume that is not active nobody can tell before: its snapshot is not left active.
+    lab.0
+        .vm
+        .sh("umount /srv/sub && lvchange -an data/sub && udevadm settle");
+    lab.0.begin_here();
+    let unseen = "--method lvm-thin-snapshot --reps 1 --subject lv:data/sub --set content=device";
+    let (run, _) = lab.run("unseen.jsonl", &unseen.split(' ').collect::<Vec<_>>());
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(
+        run.err.contains("is a Btrfs: a second device"),
+        "{}",
+        run.err
+    );
+    let active = "lvs --noheadings -o lv_name -S 'origin=sub && lv_active=active'";
+    assert_eq!(lab.0.vm.sh(active), "");
+    lab.0.recover();
 }

@@ -196,6 +196,21 @@ fn a_named_dataset_is_only_read_and_a_stream_that_breaks_is_resumed() {
     lab.assert_nothing_left();
     assert_eq!(lab.vm.sh(state), was);
 
+    // Into another pool: that of the dataset, in which the snapshot holds what is written over, is
+    // watched as well.
+    lab.vm.sh("zpool create -o cachefile=none other /dev/vdc");
+    lab.begin_here();
+    let beyond = with(&[&named, &["--set", "into=other"]]);
+    let (run, recording) = lab.run("into.jsonl", &beyond);
+    run.assert_good();
+    for pool in ["pool tank, ZFS", "pool other, ZFS"] {
+        assert!(
+            recording.of("pool").any(|seen| seen["pool"] == pool),
+            "{pool}"
+        );
+    }
+    lab.assert_nothing_left();
+
     // Below another dataset, of which there is none; or which has no room.
     lab.vm.sh("zfs create -o quota=4M tank/small");
     lab.begin_here();

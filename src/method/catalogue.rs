@@ -55,6 +55,8 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/btrfs-pool",
     "fragments/btrfs-ready",
     "fragments/btrfs-room",
+    "fragments/btrfs-theirs",
+    "fragments/caches-dropped",
     "fragments/curl-list",
     "fragments/disk",
     "fragments/disk-back",
@@ -125,6 +127,7 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/zfs-many",
     "fragments/zfs-pool",
     "fragments/zfs-ready",
+    "fragments/zfs-theirs",
 ];
 
 /// Where a method comes from.
