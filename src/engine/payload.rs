@@ -293,16 +293,16 @@ mod tests {
     fn more_files_than_a_command_takes_are_sampled_all_the_same() {
         let dir = tempfile::tempdir().unwrap();
         let tree = dir.path().join("tree").display().to_string();
-        let mut made = super::tree(&tree, 7000, 7000, true, [7; 32]);
-        made.script = format!("ulimit -s 512\n{}", made.script);
+        let mut made = super::tree(&tree, 14000, 14000, true, [7; 32]);
+        made.script = format!("ulimit -s 1024\n{}", made.script);
         let ran = run(&made);
         let said = String::from_utf8_lossy(&ran.stdout);
         let sample = said
             .lines()
-            .find_map(|line| line.strip_prefix("sample: 7000 bytes pack to "));
+            .find_map(|line| line.strip_prefix("sample: 14000 bytes pack to "));
         let packed = sample.and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());
         assert!(
-            ran.status.success() && packed.is_some_and(|packed| packed > 6500),
+            ran.status.success() && packed.is_some_and(|packed| packed > 13_000),
             "{ran:?}"
         );
     }
