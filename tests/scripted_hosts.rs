@@ -4,7 +4,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use comeback::engine::{Connected, Control, GONE_AFTER, Missing, Sitting, plan_of, session_id};
+use comeback::engine::{
+    Connected, Control, GONE_AFTER, Missing, Sitting, examine, plan_of, session_id,
+};
 use comeback::event::{
     EndState, Facts, HostState, Order, RunChange, RunState, Sink, SinkError, Together, What,
 };
@@ -22,6 +24,22 @@ subject = "dir"
 own = "may"
 roles = ["source"]
 series = "full"
+[[step]]
+name = "work"
+phase = "protect"
+clock = "host"
+run = "work"
+"#;
+
+const LOOKS: &str = r#"
+title = "looks"
+family = "test"
+subject = "dir"
+own = "may"
+roles = ["source"]
+series = "full"
+[[check]]
+run = "look ahead"
 [[step]]
 name = "work"
 phase = "protect"
@@ -129,6 +147,7 @@ impl Scene {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("work.toml"), WORK).unwrap();
         std::fs::write(folder.path().join("pair.toml"), PAIR).unwrap();
+        std::fs::write(folder.path().join("looks.toml"), LOOKS).unwrap();
         let catalogue = Catalogue::load(Some(folder.path())).unwrap();
         let infos = self
             .hosts
@@ -205,6 +224,29 @@ fn connected(host: &ScriptedHost, gone_after: Duration) -> Connected {
         host: Arc::new(host.clone()),
         gone_after,
     }
+}
+
+/// A tree of millions of files is no reason to begin nothing at all.
+#[tokio::test(start_paused = true)]
+async fn a_look_ahead_that_does_not_end_is_told_of_its_method_alone() {
+    let slow = ScriptedHost::new("slow");
+    slow.on("look ahead", vec![Act::wait(3600.0), Act::exit(0)])
+        .unwrap();
+    // Its scratch folder can be made.
+    let room = ["open", "/", "99999999"].map(Act::line);
+    slow.on(".", [&room[..], &[Act::exit(0)]].concat()).unwrap();
+    let mut scene = Scene::new(&[]);
+    scene
+        .hosts
+        .push((slow.clone(), connected(&slow, GONE_AFTER)));
+    let bounds = scene.bounds(&[("slow", "looks")], "");
+    let hosts = scene.hosts.iter();
+    let hosts = hosts
+        .map(|(_, known)| (known.info.name.clone(), known.clone()))
+        .collect();
+    let check = examine(&hosts, &bounds[0], &[]).await.unwrap();
+    let why = check.refusal().unwrap_or_default();
+    assert!(why.contains("could not be looked through in 60 s"), "{why}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::timeout;
+
 use crate::host::{Exit, ask};
 use crate::method::{Bound, MethodError, RunNames};
 
@@ -47,7 +49,17 @@ pub(super) async fn examine(
         let Some(known) = hosts.get(&name) else {
             continue;
         };
-        let answer = ask(known.host.as_ref(), &text, b"", 8192, PATIENCE).await?;
+        // A look that takes too long is the method's affair; a host that is lost is that of all.
+        let asked = ask(known.host.as_ref(), &text, b"", 8192, PATIENCE * 2);
+        let Ok(answer) = timeout(PATIENCE, asked).await else {
+            let limit = PATIENCE.as_secs();
+            let why = format!(
+                "{name}: what it looks at before could not be looked through in {limit} s, so it is not begun"
+            );
+            check.find(Gravity::Refused, why);
+            break;
+        };
+        let answer = answer?;
         for (gravity, what) in text_of(&answer.out).lines().filter_map(told) {
             check.find(gravity, format!("{name}: {}", plain(what)));
         }
