@@ -81,6 +81,7 @@ fn a_ruleset_is_open_for_as_long_as_a_copy_needs_it() {
     };
     esxi.knows("vault", &vault);
     let disk = esxi.machine(12, "web", "ds1/web/web", "");
+    esxi.sh(": >/etc/vmware/esxi-8.0u2");
     let before = esxi.there();
     let run = |record: &str, reps: &str, set: &str| {
         let (subject, record) = (format!("vmdk:{disk}"), esxi.world.text(record));
@@ -139,16 +140,23 @@ fn a_ruleset_is_open_for_as_long_as_a_copy_needs_it() {
         assert_eq!(esxi.there(), before);
     }
 
-    // The article's second pair.
+    // The article's second pair; before 8.0 U2 the list has one column.
+    esxi.sh("rm /etc/vmware/esxi-8.0u2");
+    let before = esxi.there();
     let moved = pair(&esxi, "esxi-scp", &disk);
     figures::assert_rates(&moved, &["backup", "restore"]);
     assert_eq!(esxi.there(), before);
+    esxi.sh(": >/etc/vmware/esxi-8.0u2");
+    let before = esxi.there();
 
     // Where it was open, it stays so.
     esxi.sh("esxcli network firewall ruleset set -e true -r sshClient");
     run("was-open.jsonl", "1", "firewall=open").assert_good();
     let rules = esxi.sh("esxcli network firewall ruleset list -r sshClient");
-    assert!(rules.contains("true"), "{rules}");
+    assert!(
+        rules.contains("sshClient                    true"),
+        "{rules}"
+    );
     esxi.sh("esxcli network firewall ruleset set -e false -r sshClient");
 
     // It is closed again where nothing came through.
