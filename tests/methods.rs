@@ -250,3 +250,33 @@ fn wrong_files_say_line_and_reason() {
     }
     assert!(count >= 12, "{count} files");
 }
+
+/// A look that stands in a fragment, and that no method uses, would never be taken.
+#[test]
+fn every_look_of_a_fragment_is_taken_by_a_method() {
+    let read = |folder: &str| -> Vec<(String, toml::Table)> {
+        let files = std::fs::read_dir(folder).unwrap();
+        let paths = files.map(|entry| entry.unwrap().path());
+        paths
+            .filter(|path| path.extension().is_some_and(|kind| kind == "toml"))
+            .map(|path| {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+                (name, text.parse().unwrap())
+            })
+            .collect()
+    };
+    let taken: Vec<String> = read("methods")
+        .iter()
+        .filter_map(|(_, method)| method.get("check")?.as_array())
+        .flatten()
+        .filter_map(|check| Some(check.get("use")?.as_str()?.to_owned()))
+        .collect();
+    let fragments = read("methods/fragments");
+    let looks = { fragments.iter() }.filter(|(_, fragment)| fragment.contains_key("check"));
+    let dead: Vec<&String> = looks
+        .map(|(name, _)| name)
+        .filter(|name| !taken.contains(name))
+        .collect();
+    assert!(!taken.is_empty() && dead.is_empty(), "{dead:?}");
+}
