@@ -363,7 +363,7 @@ fn what_is_shown_before_names_the_guest_its_agent_and_who_else_backs_up() {
     let Some(node) = Node::start(&[]) else { return };
     node.guest(131, "shop-db", "comeback");
     node.sh(
-        "printf 'vzdump: nightly\n\tschedule 21:00\n\tstorage bkp\n\tvmid 131\n\tnext-run %s\n\n' $(($(date +%s) + 300)) >>/etc/pve/jobs.cfg",
+        "printf 'vzdump: nightly\n\tschedule 21:00\n\tstorage bkp\n\tvmid 131\n\tprune-backups keep-last=2\n\tnext-run %s\n\n' $(($(date +%s) + 300)) >>/etc/pve/jobs.cfg",
     );
     let said = checked(&node, "pve-vzdump", "vm:131", &[]);
     for words in [
@@ -375,6 +375,9 @@ fn what_is_shown_before_names_the_guest_its_agent_and_who_else_backs_up() {
         let words = words.replace("warning", "! pve1: the backup job nightly begins at ");
         assert!(said.contains(&words), "{words}: {said}");
     }
+    let said = checked(&node, "pve-vzdump", "vm:131", &["--set", "storage=bkp"]);
+    let prunes = "the backup job nightly prunes on the storage bkp";
+    assert!(said.contains(prunes), "{said}");
     // What a copy beside would share, or has no room for; and disks under the number that it would get.
     for (set, back, says) in [
         (

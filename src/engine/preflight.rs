@@ -235,6 +235,8 @@ fn package(tool: &str) -> &str {
         "scp" | "sftp" | "ssh" => "openssh-client",
         // From Proxmox's own repository.
         "qm" | "qmrestore" => "qemu-server",
+        "vma" => "pve-qemu-kvm",
+        "proxmox-backup-manager" | "proxmox-backup-debug" => "proxmox-backup-server",
         "pct" => "pve-container",
         "pvesm" => "libpve-storage-perl",
         "pvesh" | "vzdump" => "pve-manager",
