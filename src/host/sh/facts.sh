@@ -236,7 +236,8 @@ df_row() {
   around=$1
   while :; do
     case $row in '- '* | 'Filesystem '*) ;; *) break ;; esac
-    [ "$around" != / ] && around=$(readlink -f "$around") || break
+    [ "$around" != / ] || break
+    around=$(readlink -f "$around") || break
     around=${around%/*}
     around=${around:-/}
     row=$($patience df -P -k "$around" 2>/dev/null | tail -n 1)
