@@ -13,7 +13,7 @@ use crate::host::supervisor::{Launch, Stopper};
 use crate::method::{self, Action, ExpandedStep};
 
 use super::EngineError;
-use super::action::Acted;
+use super::acted::Acted;
 use super::command::{self, Begun, Followed, Following, PATIENCE};
 use super::run::Run;
 use super::teller::About;

@@ -10,7 +10,7 @@ use crate::method::{ExpandedStep, SHA256, THROUGH};
 use crate::progress;
 
 use super::EngineError;
-use super::action::Acted;
+use super::acted::Acted;
 use super::command::{Followed, Following};
 use super::direct;
 use super::piping::Stream;

@@ -8,7 +8,7 @@ use crate::event::{Clock, Labels, Sample, StepId, What};
 use crate::method::ExpandedStep;
 use crate::session::as_told;
 
-use super::action::Acted;
+use super::acted::Acted;
 use super::preview::Filling;
 use super::run::Run;
 

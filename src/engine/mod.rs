@@ -4,6 +4,7 @@
 //! events. [`Sitting::conduct`] takes its runs, each host in a queue of its own, keeps the ledger,
 //! and undoes it.
 
+mod acted;
 mod action;
 mod ahead;
 mod at_once;

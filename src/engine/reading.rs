@@ -4,7 +4,7 @@ use crate::event::{EndState, Level, Proof, Space, StepId, What};
 use crate::method::ExpandedStep;
 
 use super::EngineError;
-use super::action::Acted;
+use super::acted::Acted;
 use super::hashing;
 use super::preview::{Figure, Hashing};
 use super::run::Run;

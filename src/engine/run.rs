@@ -12,7 +12,7 @@ use crate::host::Host;
 use crate::method::{Bound, ExpandedStep, RunNames, Step};
 
 use super::EngineError;
-use super::action::Acted;
+use super::acted::Acted;
 use super::background::Beside;
 use super::clocks::Moments;
 use super::control::Control;

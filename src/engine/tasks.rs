@@ -10,7 +10,7 @@ use crate::host::{Exit, Host, ask_again};
 use crate::progress::task::{Listed, Upid, Verdict, fitting, verdict};
 
 use super::EngineError;
-use super::action::Acted;
+use super::acted::Acted;
 use super::command::Followed;
 use super::node::{Over, TASKS, find, last, list, lives};
 use super::run::Run;

@@ -8,9 +8,9 @@ use toml::Spanned;
 use super::MethodError;
 use super::ahead::{CheckDef, CheckEntry};
 use super::leaves::LeavesEntry;
-use super::model::{OneOrMany, StepDef};
 use super::placement::{PlacementDef, PlacementEntry};
 use super::pool::{PoolDef, PoolEntry};
+use super::written::{OneOrMany, StepDef};
 
 /// A part of a method or fragment, and where it stands.
 #[derive(Clone)]

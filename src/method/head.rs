@@ -19,27 +19,16 @@ pub(super) fn check_head(method: &Method) -> Result<(), String> {
             ROLES.join(", ")
         ));
     }
-    let further = || method.roles.iter().skip(1);
-    if let Some(role) = method
-        .optional
-        .iter()
-        .find(|role| !further().any(|known| known == *role))
-    {
-        return Err(format!(
-            "optional: {role:?} is no other role of this method"
-        ));
+    let others = method.roles.get(1..).unwrap_or_default();
+    let told = method.optional.iter().map(|role| ("optional", role));
+    let mut told = told.chain(method.room_on.keys().map(|role| ("room-on", role)));
+    if let Some((key, role)) = told.find(|(_, role)| !others.contains(role)) {
+        return Err(format!("{key}: {role:?} is no other role of this method"));
     }
     if method.steps.is_empty() {
         return Err("a method needs at least one [[step]]".to_owned());
     }
     let templates = Templates::default();
-    if let Some(role) = method
-        .room_on
-        .keys()
-        .find(|role| !further().any(|known| known == *role))
-    {
-        return Err(format!("room-on: {role:?} is no other role of this method"));
-    }
     for room in method.room.iter().chain(method.room_on.values()) {
         let names = templates
             .expression_names(room)

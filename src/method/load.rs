@@ -8,8 +8,9 @@ use super::MethodError;
 use super::check::Known;
 use super::fragment::{self, Fragments, line_of};
 use super::head::{check_clock, check_head, check_setting_name};
-use super::model::{Method, MethodDef};
+use super::model::Method;
 use super::typed::typed;
+use super::written::MethodDef;
 
 /// A TOML error with its line.
 pub(super) fn toml_error(file: &str, text: &str, why: &toml::de::Error) -> MethodError {

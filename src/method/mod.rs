@@ -25,6 +25,7 @@ mod setting;
 mod template;
 mod timed;
 mod typed;
+mod written;
 
 pub use action::{Action, Hash, HashOf, Payload, SpaceRead, Wait, WaitFor};
 pub use ahead::CheckDef;

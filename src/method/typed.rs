@@ -2,8 +2,9 @@
 
 use super::action::Action;
 use super::fragment::Placed;
-use super::model::{Step, StepDef};
+use super::model::Step;
 use super::pipe::Pipe;
+use super::written::StepDef;
 
 /// The step that a file's step is.
 pub(super) fn typed(placed: &Placed<StepDef>, first_role: &str) -> Result<Step, String> {
