@@ -37,7 +37,7 @@ fn a_file_goes_into_an_export_and_comes_back() {
         return;
     };
     let small =
-        "--role target=lab --method copy-nfs --reps 1 --set size=64KiB --set files=1 --format json";
+        "--role target=lab --method copy-nfs --set size=64KiB --set files=1 --format json --reps";
     let small: Vec<_> = small.split(' ').collect();
     lab.vm.sh(&format!("{SERVER}; {THEIRS}"));
     lab.begin_here();
@@ -47,28 +47,25 @@ fn a_file_goes_into_an_export_and_comes_back() {
         "inside.jsonl",
         &[
             &small[..],
-            &["--subject", "dir:/root/theirs", "--set", THEIR_EXPORT],
+            &["1", "--subject", "dir:/root/theirs", "--set", THEIR_EXPORT],
         ]
         .concat(),
     );
     assert_eq!(refused.code, 4, "{}", refused.err);
     let words = "stands in the subject /root/theirs, which is only read";
     assert!(refused.err.contains(words), "{}", refused.err);
-    for (record, form, set, server) in [
-        ("own.jsonl", "form=file", "export=", "exported for the run"),
-        (
-            "theirs.jsonl",
-            "form=tree",
-            THEIR_EXPORT,
-            "127.0.0.1:/root/theirs",
-        ),
+    // The article's row three times, what it does not have once.
+    for (reps, form, set, server) in [
+        ("3", "form=file", "export=", "exported for the run"),
+        ("1", "form=tree", THEIR_EXPORT, "127.0.0.1:/root/theirs"),
     ] {
-        let sets = ["--set", set, "--set", form];
-        let (run, recording) = lab.run(record, &[&small[..], &sets].concat());
+        let sets = [reps, "--set", set, "--set", form];
+        let record = format!("{form}.jsonl");
+        let (run, recording) = lab.run(&record, &[&small[..], &sets].concat());
         run.assert_good();
         let report = run.json();
         let row = &report["rows"][0];
-        assert_eq!(row["verified"]["matched"], 1, "{row}");
+        assert_eq!(row["verified"]["matched"].to_string(), reps, "{row}");
         assert_eq!(row["labels"]["server"], server, "{row}");
         // Where the disk of a folder of ours is, is known.
         let disk = json!("vda");
@@ -78,17 +75,21 @@ fn a_file_goes_into_an_export_and_comes_back() {
             &json!(null)
         };
         assert_eq!(row["placement"]["copy"], *known, "{row}");
-        let one = |list, name, unit| match values(&report, "full", list, name, unit)[..] {
-            [value] => value,
-            _ => panic!("not one {name} in {unit}: {report}"),
+        let all = |list, name, unit| {
+            let all = values(&report, "full", list, name, unit);
+            assert_eq!(all.len().to_string(), reps, "{name} in {unit}: {report}");
+            all.into_iter()
         };
-        let bytes = match form {
-            "form=file" => one("space", "copy logical", "B"),
-            _ => one("space", "copy of the files logical", "B"),
+        let copy = match form {
+            "form=file" => "copy logical",
+            _ => "copy of the files logical",
         };
         for name in ["backup", "restore"] {
-            let moved = one("times", name, "s") * one("space", name, "B/s");
-            assert!((moved - bytes).abs() < 0.001 * bytes, "{name}: {report}");
+            let moved = all("times", name, "s").zip(all("space", name, "B/s"));
+            for ((time, rate), bytes) in moved.zip(all("space", copy, "B")) {
+                let moved = time * rate;
+                assert!((moved - bytes).abs() < 0.001 * bytes, "{name}: {report}");
+            }
         }
         assert_all_undone(&recording);
         lab.assert_nothing_left();
