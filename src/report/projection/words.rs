@@ -89,7 +89,7 @@ pub(super) fn title(projection: &Projection) -> String {
     };
     let from = cleaned(&projection.session);
     if sizes.is_empty() {
-        return format!("How long for your disks? None is named yet. From {from}: {of}");
+        return format!("How long for your disks? None is named. From {from}: {of}");
     }
     format!(
         "How long for {} ({}{sum})? From {from}: {of}",

@@ -38,6 +38,7 @@ pub(super) fn of(projection: &Projection) -> Vec<String> {
                 .to_owned(),
         );
     }
+    all.extend(conditions(&projection.ways));
     all.extend(runs(&projection.ways));
     all.extend(sizes(projection));
     all.extend(smaller(projection));
@@ -115,6 +116,28 @@ fn runs(ways: &[Way]) -> Option<String> {
             ""
         }
     ))
+}
+
+// What labels say of how each was measured: the form of what was moved, a cache, a load.
+fn conditions(ways: &[Way]) -> Option<String> {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for way in ways.iter().filter(|way| !way.under.is_empty()) {
+        let under = way.under.join(", ");
+        match groups.iter_mut().find(|(known, _)| *known == under) {
+            Some((_, names)) => names.push(&way.name),
+            None => groups.push((under, vec![&way.name])),
+        }
+    }
+    let all: Vec<String> = groups
+        .into_iter()
+        .map(|(under, names)| format!("{} ({under})", names.join(", ")))
+        .collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "A rate is one under the conditions that it was measured under, and is taken for no others: {}.",
+            all.join("; ")
+        )
+    })
 }
 
 fn sizes(projection: &Projection) -> Option<String> {

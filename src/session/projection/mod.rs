@@ -6,7 +6,9 @@ mod overlap;
 mod pairs;
 mod pipeline;
 
-use super::{Row, Session, Span, Speed, TOGETHER, Tally};
+use std::collections::BTreeSet;
+
+use super::{Row, Session, Span, Speed, TOGETHER, Tally, labelled};
 use crate::event::{Origin, Phase, Published};
 use pairs::{Half, Pair, measured_pairs, wanted_pairs};
 use pipeline::Rates;
@@ -62,6 +64,8 @@ pub struct Way {
     pub name: String,
     /// Its method.
     pub method: String,
+    /// What it was measured under, by its labels.
+    pub under: Vec<String>,
     /// Bytes that it moved when it was measured.
     pub measured: Option<u64>,
     /// Rate of protecting.
@@ -144,7 +148,7 @@ pub enum PipelineError {
 const MOST_PIPELINES: usize = 16;
 
 impl Projection {
-    /// From all that is measured so far.
+    /// From all that is measured.
     ///
     /// # Errors
     /// A method of the pipeline that is wanted has no rate.
@@ -261,6 +265,21 @@ fn known(ways: &[Way], method: &str) -> Result<(), PipelineError> {
     })
 }
 
+// Labels, those that its runs do not share with all values.
+fn under(row: &Row) -> Vec<String> {
+    let shared = row.labels.iter();
+    let shared = shared.map(|(key, value)| labelled(key, value));
+    let mixed = row.mixed.iter().map(|(key, values)| {
+        let values: BTreeSet<&str> = values.iter().map(String::as_str).collect();
+        let values = values.into_iter();
+        let values: Vec<&str> = values
+            .map(|value| if value.is_empty() { "not told" } else { value })
+            .collect();
+        labelled(key, &values.join(" or "))
+    });
+    shared.chain(mixed).collect()
+}
+
 impl Way {
     fn of(row: &Row, disks: &[u64]) -> Option<Self> {
         let protect = Speed::of(row, Phase::Protect);
@@ -272,6 +291,7 @@ impl Way {
         Some(Self {
             name: row.name(),
             method: row.method.clone(),
+            under: under(row),
             measured: row.subject_bytes.last().copied(),
             protect,
             restore,

@@ -112,6 +112,39 @@ fn each_method_is_carried_over_as_a_range() {
     assert_eq!(all.ways[0].protect.unwrap().n, 2);
 }
 
+/// A file or a tree, and whatever else a label tells, is among what is assumed.
+#[test]
+fn what_each_was_measured_under_is_said() {
+    let mut story = Story::new();
+    for (method, forms) in [
+        ("scp", ["packed in one file"; 2]),
+        ("sftp", ["packed in one file"; 2]),
+        ("ftp", ["file by file", "packed in one file"]),
+    ] {
+        let binding = story.binding(method, "h1");
+        for form in forms {
+            let run = story.labelled(&binding, "full", &[("form", form), ("cache", "cold")]);
+            story.sample(&run, "full", "subject", 1024.0 * MIB, "B", &[]);
+            let step = story.step(&run, "backup", Phase::Protect);
+            of_step(&mut story, &run, "full", "backup", 10.0, "s");
+            last_is_of(&mut story, &step);
+            of_step(&mut story, &run, "full", "backup", 102.4 * MIB, "B/s");
+            last_is_of(&mut story, &step);
+            story.step_done(&step, EndState::Ok);
+            story.done(&run, EndState::Ok);
+        }
+    }
+    let all = of(&story, &[GIB], None).unwrap().assumed.join("\n");
+    for words in [
+        "scp full, sftp full (cache cold, form packed in one file)",
+        "ftp full (cache cold, form file by file or packed in one file)",
+    ] {
+        assert!(all.contains(words), "{all}");
+    }
+    let none = of(&super::tests::story(), &[GIB], None).unwrap();
+    assert!(!none.assumed.join(" ").contains("conditions"));
+}
+
 #[test]
 fn without_a_size_it_is_about_what_was_measured() {
     assert_eq!(of(&story(), &[], None).unwrap().disks, [GIB]);
