@@ -137,8 +137,27 @@ fn a_ruleset_is_open_for_as_long_as_a_copy_needs_it() {
         screen.until("the question", |text| text.contains("firewall"));
         screen.keys(&format!("{answer}\n"));
         assert_eq!(screen.end().exit_code(), code, "{}", screen.text());
+        let recording = Recording::read(std::path::Path::new(&record));
+        let asked = recording.of("ask").next().unwrap()["text"].to_string();
+        assert!(asked.contains("is it to be opened for the run"), "{asked}");
         assert_eq!(esxi.there(), before);
     }
+
+    // Open when it was looked at, and closed since: nobody was asked, so it is not opened.
+    esxi.sh("esxcli network firewall ruleset set -e true -r sshClient; cp /bin/esxcli /tmp/real");
+    esxi.sh(
+        "printf '#!/bin/sh\\n[ ! -e /vmfs/volumes/ds1/comeback-* ] || /tmp/real network firewall ruleset set -e false -r sshClient\\n\
+         exec /tmp/real \"$@\"\\n' >/bin/esxcli",
+    );
+    let refused = run("since.jsonl", "1", "firewall=ask");
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    for words in ["out any more", "nobody was asked", "firewall=open"] {
+        assert!(refused.err.contains(words), "{words}: {}", refused.err);
+    }
+    esxi.sh("mv /tmp/real /bin/esxcli");
+    let recover = ["recover", "--host", "esx1", "--host", "vault", "--remove"];
+    esxi.world.run(&recover).assert_good();
+    assert_eq!(esxi.there(), before);
 
     // The article's second pair; before 8.0 U2 the list has one column.
     esxi.sh("rm /etc/vmware/esxi-8.0u2");
@@ -164,7 +183,6 @@ fn a_ruleset_is_open_for_as_long_as_a_copy_needs_it() {
     let failed = run("failed.jsonl", "1", "firewall=open");
     assert_eq!(failed.code, 1, "{}", failed.err);
     assert!(failed.err.contains("cannot log into"), "{}", failed.err);
-    let recover = ["recover", "--host", "esx1", "--host", "vault", "--remove"];
     esxi.world.run(&recover).assert_good();
     assert_eq!(esxi.there(), before);
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::event::{Answer, Ask, Asker, Question, Sink, What};
+use crate::event::{Answer, Ask, Asker, Question, QuestionKind, Sink, What};
 
 /// Puts questions through another asker, and says so where a session goes on. What was
 /// answered is told to nobody.
@@ -59,6 +59,20 @@ impl Drop for Open {
     }
 }
 
+// What is agreed to stands in the lines of a question, not in its title alone.
+fn told(question: &Question) -> String {
+    match question.kind {
+        QuestionKind::YesNo { .. } => {
+            let lines = question.lines.iter().map(String::as_str);
+            let all: Vec<&str> = std::iter::once(question.title.as_str())
+                .chain(lines)
+                .collect();
+            all.join("\n")
+        }
+        _ => question.title.clone(),
+    }
+}
+
 impl Asker for Asking {
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
         async move {
@@ -66,7 +80,7 @@ impl Asker for Asking {
             let ask = Ask {
                 ask: format!("ask-{number}").into(),
                 kind: question.kind.word().to_owned(),
-                text: question.title.clone(),
+                text: told(&question),
                 answered: false,
             };
             let open = Open {

@@ -11,7 +11,6 @@ use crate::event::{
 use crate::host::{HostError, SharedHost};
 use crate::method::{Bound, HostInfo};
 
-use super::Control;
 use super::consent::{self, Consent};
 use super::course::Course;
 use super::guard::Confirmation;
@@ -19,6 +18,7 @@ use super::outcome::Outcome;
 use super::secrets;
 use super::shared::Shared;
 use super::teller::Teller;
+use super::{Control, EngineError};
 
 /// A host that is connected and probed.
 #[derive(Clone)]
@@ -99,11 +99,13 @@ impl Sitting {
             Ok(()) => {
                 let (asker, control) = (self.asker.as_ref(), &shared.control);
                 let asked = async {
-                    consent::ask_for(asker, &self.consents, control).await?;
-                    secrets::ask_for(asker, &self.bounds, control).await
+                    let agreed = consent::ask_for(asker, &self.consents, control).await?;
+                    let given = secrets::ask_for(asker, &self.bounds, control).await?;
+                    Ok::<_, EngineError>((agreed, given))
                 };
                 match asked.await {
-                    Ok(given) => {
+                    Ok((agreed, given)) => {
+                        shared.agreed = agreed;
                         shared.given = given;
                         let course = Course::new(shared, self.bounds, self.plan, outcome);
                         course.take().await

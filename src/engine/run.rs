@@ -9,7 +9,7 @@ use crate::event::{
     StepId, StepState, What,
 };
 use crate::host::Host;
-use crate::method::{Bound, ExpandedStep, RunNames, Step};
+use crate::method::{AGREED, Bound, ExpandedStep, RunNames, Step};
 
 use super::EngineError;
 use super::acted::Acted;
@@ -65,6 +65,8 @@ impl<'a> Run<'a> {
     ) -> Self {
         let session = shared.session.as_str();
         let names = RunNames::new(session, planned.run.as_str(), planned.rep, &bound.sandbox);
+        let agreed = shared.agreed.contains(&bound.binding.id);
+        let agreed = if agreed { "yes" } else { "no" };
         Self {
             shared,
             control,
@@ -73,7 +75,7 @@ impl<'a> Run<'a> {
             planned,
             paired,
             names,
-            values: BTreeMap::new(),
+            values: [(AGREED.to_owned(), Value::from(agreed))].into(),
             secrets: BTreeMap::new(),
             hashes: BTreeMap::new(),
             beside: Beside::default(),

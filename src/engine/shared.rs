@@ -1,10 +1,10 @@
 //! What the runs of one session share, whichever hosts they are on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::event::{HostChange, HostState, SessionId, What};
+use crate::event::{BindingId, HostChange, HostState, SessionId, What};
 use crate::host::supervisor::Supervisor;
 use crate::host::{HostError, ask};
 
@@ -28,6 +28,8 @@ pub(super) struct Shared {
     pub control: Control,
     pub began: Instant,
     pub supervisors: BTreeMap<String, Arc<Supervisor>>,
+    /// Bindings whose looks ahead have asked, and were answered with yes.
+    pub agreed: BTreeSet<BindingId>,
     /// Secrets that the operator gave.
     pub given: Given,
     /// Hosts that are gone, and why: they are not waited for again.
@@ -50,6 +52,7 @@ impl Shared {
             control,
             began: Instant::now(),
             supervisors: BTreeMap::new(),
+            agreed: BTreeSet::new(),
             given: Given::new(),
             gone: Mutex::default(),
         };

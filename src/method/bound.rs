@@ -6,7 +6,7 @@ use std::sync::Arc;
 use minijinja::Value;
 use minijinja::value::Serde;
 
-use super::template::{Templates, unknown_value};
+use super::template::{AGREED, Templates, unknown_value};
 use super::{HostInfo, Method, MethodError, SettingValue, Step};
 use crate::event::{Binding, Labels};
 
@@ -192,6 +192,8 @@ impl Bound {
         put("rep", names.rep.clone());
         put("box", Value::from(names.scratch.clone()));
         put("sandbox", Value::from(self.sandbox.clone()));
+        // Nobody has been asked before there is a run, which puts its own in this place.
+        put(AGREED, unknown_value(AGREED));
         put("own", Value::from(self.binding.subject.own));
         put("kind", Value::from(self.binding.subject.kind.clone()));
         let subject = if self.binding.subject.own {

@@ -8,7 +8,7 @@ use super::head::check_setting_name;
 use super::model::{Method, Step};
 use super::names::Names;
 use super::pipe::{SHA256, THROUGH};
-use super::template::{FOUND, Templates};
+use super::template::{AGREED, FOUND, Templates};
 use crate::event::{Clock, LeaveKind, Phase};
 use crate::progress;
 
@@ -36,6 +36,7 @@ impl<'a> Known<'a> {
     pub(super) fn new(method: &'a Method) -> Result<Self, String> {
         let mut names: BTreeSet<String> = GIVEN.iter().map(ToString::to_string).collect();
         names.extend(method.settings.keys().cloned());
+        names.insert(AGREED.to_owned());
         if matches!(method.subject, SubjectKind::Vm | SubjectKind::Ct) {
             names.insert("vmid".to_owned());
         }

@@ -2,7 +2,7 @@
 
 use super::check::GIVEN;
 use super::model::{Method, Need};
-use super::template::{FOUND, Templates};
+use super::template::{AGREED, FOUND, Templates};
 
 pub(super) fn check_head(method: &Method) -> Result<(), String> {
     const ROLES: [&str; 6] = ["source", "target", "server", "client", "guest", "here"];
@@ -75,7 +75,7 @@ pub(super) fn check_setting_name(name: &str) -> Result<(), String> {
     if !plain {
         return Err(format!("{name:?}: expected small letters, digits and _"));
     }
-    if GIVEN.contains(&name) || name == FOUND || name == "vmid" {
+    if GIVEN.contains(&name) || [AGREED, FOUND, "vmid"].contains(&name) {
         return Err(format!("{name:?}: this name has a meaning of its own"));
     }
     Ok(())

@@ -43,7 +43,7 @@ pub use placement::{PlaceOf, PlacementDef};
 pub use pool::PoolDef;
 pub use request::{HostInfo, Pick, Request, Set, SubjectSpec};
 pub use setting::{Kind, Setting, SettingValue};
-pub use template::{FOUND, Templates, unknown_value};
+pub use template::{AGREED, FOUND, Templates, unknown_value};
 
 /// Why a method file, or what was asked of it, is wrong.
 #[derive(Debug, Clone, thiserror::Error)]

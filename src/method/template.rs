@@ -10,6 +10,9 @@ use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior,
 /// leftover can be taken away without this program's templates.
 pub const FOUND: &str = "found";
 
+/// Variable of a step: `yes` where the looks ahead of its method have asked the operator and were answered so, else `no`.
+pub const AGREED: &str = "agreed";
+
 /// A value that is not known yet: printed as `‹name›` by a dry run.
 #[must_use]
 pub fn unknown_value(name: &str) -> Value {

@@ -1,12 +1,12 @@
 //! Questions, what is typed into a run or a replay, a paused session, and no room at all.
 
-use super::super::message::{Message, ReplayState};
+use super::super::message::{Effect, Message, ReplayState};
 use super::super::model::{Model, Screen};
 use super::super::update;
 use super::fixture::Tale;
 use super::snapshot::{assert_screens, model, screen};
 use super::watching_keys::press;
-use crate::event::{ActKind, Nanos, ProgressKind, Question, QuestionKind};
+use crate::event::{ActKind, Answer, Nanos, ProgressKind, Question, QuestionKind};
 
 fn watching(tale: &Tale) -> Model {
     let mut model = model();
@@ -57,6 +57,51 @@ fn yes_or_no() {
             yes: "take them away".into(),
         },
     );
+}
+
+/// What a look ahead asks: no is what stands there first, and what leaving means; yes has to be chosen.
+#[test]
+fn a_ruleset_of_a_firewall() {
+    let (tale, _) = Tale::restoring(ProgressKind::Exact);
+    let asked = || {
+        let mut model = watching(&tale);
+        let question = Question {
+            title: "esxi-scp asks before it begins".into(),
+            lines: vec![
+                "esx1: the firewall lets no SSH out (the ruleset sshClient is off): is it to be opened for the run, and closed again? \
+                 (--set firewall=open says yes)"
+                    .into(),
+                "Without it nothing is begun.".into(),
+            ],
+            kind: QuestionKind::YesNo {
+                yes: "do it, for as long as the run needs it".into(),
+            },
+        };
+        update(
+            &mut model,
+            &tale.session,
+            Message::Ask("a1".into(), question),
+        );
+        model
+    };
+    assert_screens("ask-firewall", &asked(), &tale.session);
+    for (keys, answer) in [
+        ("<enter>", Answer::No),
+        ("<esc>", Answer::No),
+        ("<right><enter>", Answer::Yes),
+    ] {
+        let mut model = asked();
+        let all = screen(&model, &tale.session, (80, 24));
+        for words in ["ruleset sshClient", "closed again?", "nothing is begun"] {
+            assert!(all.contains(words), "{words}: {all}");
+        }
+        let effects = press(&mut model, &tale.session, keys);
+        let [Effect::Confirm { ask, answer: given }] = effects.as_slice() else {
+            panic!("{keys}: {effects:?}");
+        };
+        assert_eq!((ask.as_str(), given), ("a1", &answer), "{keys}");
+        assert!(model.layers.is_empty(), "{keys}");
+    }
 }
 
 #[test]
