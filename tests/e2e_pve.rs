@@ -475,7 +475,7 @@ fn a_named_guest_and_a_named_container_are_restored_beside_themselves() {
         return;
     };
     node.guest(131, "shop-db", "web");
-    node.sh("mkdir /srv/shared && pct create 141 local:vztmpl/small_1.0_amd64.tar.gz --hostname files --rootfs local:1 --unprivileged 1 --mp0 /srv/shared,mp=/mnt/shared >/dev/null && pct start 141");
+    node.sh("mkdir /srv/shared && pct create 141 local:vztmpl/small_1.0_amd64.tar.gz --hostname files --rootfs local:1 --unprivileged 1 --mp0 /srv/shared,mp=/mnt/shared >/dev/null && pct start 141 && sed -i '/^memory:/i ivshmem: size=1' /etc/pve/qemu-server/131.conf");
     let before = node.there();
     let named = [
         "--method",
@@ -485,8 +485,11 @@ fn a_named_guest_and_a_named_container_are_restored_beside_themselves() {
         "--set",
         "storage=pbs1",
     ];
-    let (ended, _) = node.session("a.jsonl", &named);
+    let (ended, recording) = node.session("a.jsonl", &named);
     let report = ended.assert_good().json();
+    // Nor is memory of the node that both would share.
+    let isolated = String::from_utf8(recording.out_of("isolated")).unwrap();
+    assert!(isolated.contains("--delete ivshmem"), "{isolated}");
     let series = report["rows"]
         .as_array()
         .unwrap()

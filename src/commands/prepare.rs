@@ -221,6 +221,14 @@ pub(super) async fn on(
     request.without = missing.keys().cloned().collect();
     let mut looked = Vec::new();
     let mut bounds = bind(catalogue, &request, &infos)?;
+    // A pair is one turn more.
+    let turns = bounds.len() + pairs(&request, &bounds).len();
+    let runs = asked
+        .reps
+        .saturating_mul(u32::try_from(turns).unwrap_or(u32::MAX));
+    for bound in &mut bounds {
+        bound.runs = runs;
+    }
     for bound in &mut bounds {
         // Who is lost is told by the look that follows.
         let _ = learn(&hosts, bound).await;

@@ -201,6 +201,7 @@ fn bind_one(
         hosts,
         sandbox,
         steps: Vec::new(),
+        runs: 1,
         templates: Templates::default(),
     };
     bound.steps = bound.expand()?;

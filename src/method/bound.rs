@@ -25,6 +25,8 @@ pub struct Bound {
     pub sandbox: String,
     /// Its steps: conditions decided, repetitions unrolled.
     pub steps: Vec<ExpandedStep>,
+    /// How many runs the plan has that it is part of.
+    pub runs: u32,
     /// How templates are filled in.
     pub templates: Templates,
 }
@@ -186,6 +188,7 @@ impl Bound {
                     .to_string()
             }),
         );
+        put("runs", Value::from(self.runs));
         put("session", names.session.clone());
         put("run", names.run.clone());
         put("id", names.id.clone());

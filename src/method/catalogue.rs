@@ -90,7 +90,7 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/lvm-thin-rollback",
     "fragments/lvm-thin-used",
     "fragments/moved",
-    "fragments/pve-agent",
+    "fragments/pve-inside",
     "fragments/pve-allocated",
     "fragments/pve-archive",
     "fragments/pve-asked",

@@ -13,9 +13,9 @@ use crate::event::{Clock, LeaveKind, Phase};
 use crate::progress;
 
 /// Names that every template may use.
-pub(super) const GIVEN: [&str; 14] = [
+pub(super) const GIVEN: [&str; 15] = [
     "session", "run", "id", "rep", "sandbox", "box", "subject", "kind", "own", "facts", "address",
-    "user", "login", "ssh_port",
+    "user", "login", "ssh_port", "runs",
 ];
 
 /// What is known at a step: names, leaves, proofs.

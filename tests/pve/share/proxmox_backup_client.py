@@ -22,7 +22,7 @@ def repository(found):
     text = found.get("repository") or os.environ.get("PBS_REPOSITORY")
     if not text:
         raise Fail("Error: unable to get (default) repository")
-    match = re.fullmatch(r"(?:(?P<user>[^@:]+@[^@:!]+(?:![^@:]+)?)@)?(?:(?P<host>[^:@]+):)?(?P<store>[\w-]+)", text)
+    match = re.fullmatch(r"(?:(?P<user>[^@:]+@[^@:!]+(?:![^@:]+)?)@)?(?:(?P<host>\[[0-9a-f:]+\]|[^:@\[\]]+):)?(?P<store>[\w-]+)", text)
     if not match:
         raise Fail(f"Error: unable to parse repository url '{text}'")
     expected = os.environ.get("PBS_FINGERPRINT")
