@@ -1,4 +1,5 @@
-//! Copies that move from host to host, by the tools and servers that people use: there, proved, and back; three times each.
+//! Copies that move from host to host, by the tools and servers that people use: there, proved, and back; each way three times, here or
+//! by a server that is named.
 #![cfg(test)]
 
 #[path = "support/events.rs"]
@@ -24,23 +25,20 @@ use missing::have_tool;
 use pair::Pair;
 use serde_json::Value;
 
-/// Three repetitions of a method from `lab` to `vault`, all of them proved, with nothing left.
-fn moved(pair: &Pair, method: &str, more: &[&str]) -> (Value, Recording) {
+/// Repetitions of a method from `lab` to `vault`, all of them proved, with nothing left.
+fn moved(pair: &Pair, method: &str, reps: usize, more: &[&str]) -> (Value, Recording) {
     let last = more.last().map_or("", |set| *set).replace('=', "-");
     let record = format!("{method}-{last}.jsonl");
-    let mut all = vec!["--host", "lab", "--method", method, "--reps", "3"];
+    let times = reps.to_string();
+    let mut all = vec!["--host", "lab", "--method", method, "--reps", &times];
     all.extend(["--role", "target=vault", "--format", "json"]);
     all.extend(more);
     let (run, recording) = pair.world.session(&record, &all);
     run.assert_good();
     let report = run.json();
     for row in report["rows"].as_array().unwrap() {
-        assert_eq!(
-            row["states"],
-            serde_json::json!(["ok", "ok", "ok"]),
-            "{row}"
-        );
-        assert_eq!(row["verified"]["matched"], 3, "{row}");
+        assert_eq!(row["states"], serde_json::json!(vec!["ok"; reps]), "{row}");
+        assert_eq!(row["verified"]["matched"], reps, "{row}");
     }
     assert_eq!(processes::left_of(&recording.session()), [""; 0]);
     pair.world.assert_empty();
@@ -111,7 +109,7 @@ fn ssh_moves_a_file_there_and_back() {
 
     pair.acquaint();
     for method in ["copy-scp", "copy-sftp"] {
-        let (report, _) = moved(&pair, method, &[]);
+        let (report, _) = moved(&pair, method, 3, &[]);
         assert_rates(&report, &["backup", "restore"]);
         moved_tree(&pair, method, &[]);
     }
@@ -148,9 +146,9 @@ fn pscp_moves_a_file_there_and_back() {
         refused.out
     );
     let (key, fingerprint) = (format!("key={key}"), format!("hostkey={fingerprint}"));
-    for mode in ["mode=sftp", "mode=scp"] {
+    for (mode, reps) in [("mode=sftp", 3), ("mode=scp", 1)] {
         let sets = ["--set", &key, "--set", &fingerprint, "--set", mode];
-        let (report, _) = moved(&pair, "copy-pscp", &sets);
+        let (report, _) = moved(&pair, "copy-pscp", reps, &sets);
         assert_rates(&report, &["backup", "restore"]);
         if mode == "mode=sftp" {
             moved_tree(&pair, "copy-pscp", &sets);
@@ -166,7 +164,7 @@ fn rsync_moves_a_tree_and_an_unchanged_run_has_no_rate() {
     let Some(pair) = Pair::new() else { return };
     pair.acquaint();
     for by in ["by=ssh", "by=rsyncd"] {
-        let (report, recording) = moved(&pair, "copy-rsync", &["--set", by]);
+        let (report, recording) = moved(&pair, "copy-rsync", 3, &["--set", by]);
         let first = values(&report, "first", "space", "backup", "B/s");
         assert_eq!(first.len(), 3, "{report}");
         let unchanged = values(&report, "unchanged", "times", "backup, unchanged", "s");
@@ -188,7 +186,7 @@ fn rsync_moves_a_tree_and_an_unchanged_run_has_no_rate() {
 fn servers_of_the_run_take_and_give_a_file() {
     let Some(pair) = Pair::new() else { return };
     if have_tool("proftpd") {
-        let (report, recording) = moved(&pair, "copy-ftp", &[]);
+        let (report, recording) = moved(&pair, "copy-ftp", 3, &[]);
         assert_rates(&report, &["backup", "restore"]);
         let told = values(&report, "full", "space", "backup, as told", "B/s");
         assert_eq!(told.len(), 3, "{report}");
@@ -196,7 +194,7 @@ fn servers_of_the_run_take_and_give_a_file() {
         moved_tree(&pair, "copy-ftp", &[]);
     }
     if have_tool("busybox") {
-        let (report, recording) = moved(&pair, "copy-http", &[]);
+        let (report, recording) = moved(&pair, "copy-http", 1, &[]);
         assert_rates(&report, &["restore"]);
         assert_no_secret(&recording, "httpd.conf");
         moved_tree(&pair, "copy-http", &[]);

@@ -61,27 +61,35 @@ fn a_disk_is_cloned_in_every_format_and_its_content_comes_back() {
     );
     let before = esxi.there();
     let original = esxi.sh(&format!("md5sum '{}'", disk.replace(".vmdk", "-flat.vmdk")));
-    for (format, to, stored) in [
-        ("thin", "/vmfs/volumes/nas", 3_145_728.0..4_000_000.0),
+    // To either datastore three times, as the article has it; the other formats once.
+    for (format, reps, to, stored) in [
+        ("thin", 3, "/vmfs/volumes/nas", 3_145_728.0..4_000_000.0),
         (
             "zeroedthick",
+            3,
             "/vmfs/volumes/big store",
             6_291_456.0..7_000_000.0,
         ),
         (
             "eagerzeroedthick",
+            1,
             "/vmfs/volumes/big store",
             6_291_456.0..7_000_000.0,
         ),
-        ("2gbsparse", "/vmfs/volumes/nas", 3_145_728.0..4_000_000.0),
+        (
+            "2gbsparse",
+            1,
+            "/vmfs/volumes/nas",
+            3_145_728.0..4_000_000.0,
+        ),
     ] {
         let sets = [format!("to={to}"), format!("format={format}")];
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let record = format!("{format}.jsonl");
-        let (run, _) = clone(&esxi, &record, &disk, &sets, "3");
+        let (run, _) = clone(&esxi, &record, &disk, &sets, &reps.to_string());
         run.assert_good();
         let report = run.json();
-        assert_proved(&report, format, 3);
+        assert_proved(&report, format, reps);
         for (name, range) in [
             ("disk logical", 6_291_456.0..6_291_457.0),
             ("disk", 3_145_728.0..3_300_000.0),
@@ -92,7 +100,7 @@ fn a_disk_is_cloned_in_every_format_and_its_content_comes_back() {
                 bytes.iter().all(|bytes| range.contains(bytes)),
                 "{format}, {name}: {bytes:?}"
             );
-            assert_eq!(bytes.len(), 3);
+            assert_eq!(bytes.len(), reps);
         }
         assert_eq!(esxi.there(), before, "{format}");
     }
