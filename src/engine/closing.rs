@@ -13,6 +13,7 @@ use super::leaving;
 use super::opening::{Locked, Opened};
 use super::shared::Shared;
 use super::teller::About;
+use super::undo;
 
 /// How long it may take in all.
 const LIMIT: Duration = Duration::from_mins(5);
@@ -37,8 +38,8 @@ async fn give_back(shared: &Shared, host: &str, opened: Opened) {
         warn(shared, host, format!("{why}; {}", recover(host)));
         return;
     }
-    for locked in opened.locks {
-        unlock(shared, host, &locked).await;
+    for mut locked in opened.locks {
+        unlock(shared, host, &mut locked).await;
     }
     let Some(supervisor) = shared.supervisors.get(host) else {
         return;
@@ -64,12 +65,13 @@ async fn give_back(shared: &Shared, host: &str, opened: Opened) {
     }
 }
 
-async fn unlock(shared: &Shared, host: &str, locked: &Locked) {
+async fn unlock(shared: &Shared, host: &str, locked: &mut Locked) {
     let Some(known) = shared.hosts.get(host) else {
         return;
     };
     let (teller, subject) = (&shared.teller, &locked.subject);
-    match leaving::take_away(known.host.as_ref(), &locked.open.intended).await {
+    let (dir, open) = (shared.session_dir(host), &mut locked.open);
+    match undo::take_away(known.host.as_ref(), &dir, &open.id, &open.intended).await {
         Ok(()) => {
             if locked.taken {
                 teller.tell(What::Lock(Lock {
@@ -80,8 +82,7 @@ async fn unlock(shared: &Shared, host: &str, locked: &Locked) {
                     since: None,
                 }));
             }
-            let dir = shared.session_dir(host);
-            leaving::gone(teller, known.host.as_ref(), &dir, &locked.open).await;
+            leaving::gone(teller, open);
         }
         Err(why) => warn(shared, host, format!("the lock on {subject} stays: {why}")),
     }

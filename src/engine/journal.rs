@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Intended, LeaveId};
-use crate::host::{Exit, Host, ask_again};
+use crate::host::Host;
 
 use super::EngineError;
-use super::shell::{quote, reason, script};
+use super::shell::{quote, script};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -39,33 +39,25 @@ pub(super) fn path(session_dir: &str) -> String {
     format!("{session_dir}/journal")
 }
 
-/// Adds a line, and returns when it is on the host's disk.
-pub(super) async fn append(
-    host: &dyn Host,
-    session_dir: &str,
-    entry: &Entry,
-) -> Result<(), EngineError> {
-    let failed = |why: String| EngineError::Script {
-        host: host.name().to_owned(),
-        what: format!(
-            "write the journal in {session_dir} (`state` in the configuration sets another folder)"
-        ),
-        why,
-    };
-    let mut line = serde_json::to_vec(entry).map_err(|why| failed(why.to_string()))?;
-    line.push(b'\n');
-    // One that broke off in a lost connection ends where the next begins.
-    line.insert(0, b'\n');
+impl Entry {
+    /// As a line of the journal, and the end of one that broke off in a lost connection.
+    pub fn line(&self) -> String {
+        // Text and maps with names alone: there is nothing that JSON has no form for.
+        let line = serde_json::to_string(self).unwrap_or_default();
+        format!("\n{line}\n")
+    }
+}
+
+/// What is done with it, where that fails.
+pub(super) fn writing(session_dir: &str) -> String {
+    format!("write the journal in {session_dir} (`state` in the configuration sets another folder)")
+}
+
+/// Shell text that adds its standard input, and ends when it is on the disk.
+pub(super) fn adding(session_dir: &str) -> String {
     let journal = quote(&path(session_dir));
     // `sync FILE` is GNU's; elsewhere everything is synced.
-    let text =
-        format!("umask 077; cat >>{journal} && {{ sync -- {journal} 2>/dev/null || sync; }}");
-    let answer = ask_again(host, &text, &line, 1 << 16, PATIENCE).await?;
-    if answer.exit == Exit::Code(0) {
-        Ok(())
-    } else {
-        Err(failed(reason(&answer)))
-    }
+    format!("{{ umask 077; cat >>{journal} && {{ sync -- {journal} 2>/dev/null || sync; }}; }}")
 }
 
 /// Shell text that tells whether the folder `$d` was made by this user: the supervisor makes it

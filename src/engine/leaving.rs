@@ -1,23 +1,22 @@
-//! What steps leave, and how it is undone: in reverse, each found before and looked for after.
+//! What steps leave: written down before it is made, looked for after, and undone in reverse.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::event::{Intended, Leave, LeaveId, LeaveKind, LeaveState, RunId, StepId, What};
-use crate::host::Host;
+use crate::host::{Exit, Host, ask_again};
 use crate::method::{FOUND, Leaves};
 
 use super::EngineError;
 use super::journal::{self, Entry};
 use super::preview::Filling;
 use super::shared::Shared;
-use super::shell::{quote, script};
+use super::shell::{quote, reason, script, text_of};
 use super::teller::Teller;
+use super::undo::take_away;
 
 /// How long a look may take.
-const LOOK: Duration = Duration::from_mins(2);
-/// How long taking something away may take: a big tree is many files.
-const AWAY: Duration = Duration::from_hours(4);
+pub(super) const LOOK: Duration = Duration::from_mins(2);
 
 /// Something that a run has left, or is about to.
 #[derive(Debug, Clone)]
@@ -77,31 +76,62 @@ pub(super) async fn announce(
     session_dir: &str,
     intended: Intended,
 ) -> Result<Open, EngineError> {
-    let there = look(host, &intended.find).await?;
-    if !there.is_empty() {
-        return Err(EngineError::Refused(format!(
-            "{}: {} is there already; comeback acts only on what it made",
-            host.name(),
-            there.lines().next().unwrap_or_default()
-        )));
-    }
     let id = teller.leave_id();
+    let entry = Entry::Intended {
+        leave: id.clone(),
+        intended: intended.clone(),
+    };
+    note_or_find(host, session_dir, &entry, &intended).await?;
     teller.tell(What::Leave(Leave {
         leave: id.clone(),
         state: LeaveState::Intended(intended.clone()),
     }));
     teller.commit().await?;
-    let entry = Entry::Intended {
-        leave: id.clone(),
-        intended: intended.clone(),
-    };
-    journal::append(host, session_dir, &entry).await?;
     Ok(Open {
         id,
         intended,
         finished: false,
         found: None,
         undone: false,
+    })
+}
+
+/// Shell text: `there` prints what `find` does. What that does to its shell stays within.
+pub(super) fn finder(find: &str) -> String {
+    format!("there() (\n{find}\n)\n")
+}
+
+/// Adds the line to the host's journal, unless something is there: one command.
+async fn note_or_find(
+    host: &dyn Host,
+    session_dir: &str,
+    entry: &Entry,
+    intended: &Intended,
+) -> Result<(), EngineError> {
+    let text = format!(
+        "{}{FOUND}=$(there </dev/null)\nlooked=$?\n[ $looked -eq 0 ] || exit $looked\necho looked\n\
+         if [ -n \"${FOUND}\" ]; then printf '%s\\n' \"${FOUND}\"; else {}; fi\n",
+        finder(&intended.find),
+        journal::adding(session_dir),
+    );
+    let answer = ask_again(host, &text, entry.line().as_bytes(), 64 << 20, LOOK).await?;
+    let said = text_of(&answer.out);
+    let (what, why) = match said.strip_prefix("looked") {
+        None => ("look for what was left".to_owned(), reason(&answer)),
+        Some("") if answer.exit == Exit::Code(0) => return Ok(()),
+        Some("") => (journal::writing(session_dir), reason(&answer)),
+        Some(there) => {
+            return Err(EngineError::Refused(format!(
+                "{}: {} is there already; comeback acts only on what it made",
+                host.name(),
+                there.trim_start().lines().next().unwrap_or_default()
+            )));
+        }
+    };
+    Err(EngineError::Script {
+        host: host.name().to_owned(),
+        what,
+        why,
     })
 }
 
@@ -139,46 +169,13 @@ pub(super) async fn way_back(
     Ok(said.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Takes it away, and looks again. Twice in a row does no harm.
-///
-/// # Errors
-/// Where the host is lost, the subject has to be brought back from it first, or it is still there
-/// afterwards.
-pub(super) async fn take_away(host: &dyn Host, intended: &Intended) -> Result<(), EngineError> {
-    let found = look(host, &intended.find).await?;
-    if found.is_empty() {
-        return Ok(());
-    }
-    let back = way_back(host, intended, &found).await?;
-    if !back.is_empty() {
-        return Err(EngineError::Refused(format!(
-            "what it is a copy of is not known to be back; first: {back}"
-        )));
-    }
-    let text = format!("{FOUND}={}\n{}", quote(&found), intended.undo);
-    let done = script(host, &format!("take {} away", intended.name), &text, AWAY).await;
-    let left = look(host, &intended.find).await?;
-    if left.is_empty() {
-        return Ok(());
-    }
-    Err(done.err().unwrap_or_else(|| EngineError::Script {
-        host: host.name().to_owned(),
-        what: format!("take {} away", intended.name),
-        why: format!("{left} is still there"),
-    }))
-}
-
-/// Says that it is gone, here and in the journal.
-pub(super) async fn gone(teller: &Teller, host: &dyn Host, session_dir: &str, left: &Open) {
+/// Says that it is gone.
+pub(super) fn gone(teller: &Teller, left: &mut Open) {
+    left.undone = true;
     teller.tell(What::Leave(Leave {
         leave: left.id.clone(),
         state: LeaveState::Undone,
     }));
-    let entry = Entry::Undone {
-        leave: left.id.clone(),
-    };
-    // An entry too many is looked for in vain by a recovery.
-    let _ = journal::append(host, session_dir, &entry).await;
 }
 
 /// Whether what others stand on is no longer there: a restart of the host takes mounts, loop devices
@@ -222,11 +219,7 @@ pub(super) async fn unwind(shared: &Shared, open: &mut [Open], keep: Option<&str
             && left.intended.kind.holds_data()
         {
             if went_by_itself(shared, host, left).await {
-                left.undone = true;
-                teller.tell(What::Leave(Leave {
-                    leave: left.id.clone(),
-                    state: LeaveState::Undone,
-                }));
+                gone(teller, left);
             } else {
                 kept(why.clone() + &told_back(host, left).await);
             }
@@ -242,11 +235,9 @@ pub(super) async fn unwind(shared: &Shared, open: &mut [Open], keep: Option<&str
             unreached.insert(name.clone(), why);
             continue;
         }
-        match take_away(host, &left.intended).await {
-            Ok(()) => {
-                left.undone = true;
-                gone(teller, host, &shared.session_dir(name), left).await;
-            }
+        let dir = shared.session_dir(name);
+        match take_away(host, &dir, &left.id, &left.intended).await {
+            Ok(()) => gone(teller, left),
             Err(why) => {
                 shared.lost_by(name, &why);
                 kept(why.to_string());

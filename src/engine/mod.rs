@@ -60,6 +60,7 @@ mod subjects;
 mod tasks;
 mod teller;
 mod thick;
+mod undo;
 mod waiting;
 
 pub use ahead::checks;

@@ -9,9 +9,9 @@ use crate::host::supervisor::{Journal, Running, Supervisor};
 
 use super::command::PATIENCE;
 use super::conduct::{Connected, session_folder};
-use super::journal::{self, Entry, OURS};
+use super::journal::{self, OURS};
 use super::shell::{quote, script};
-use super::{EngineError, leaving};
+use super::{EngineError, leaving, undo};
 
 /// Where it is read what may be left.
 #[derive(Debug, Clone)]
@@ -248,13 +248,9 @@ impl Recovery {
             let result = match &blocked {
                 // What was made before may carry what could not be taken away.
                 Some(by) if left.intended.kind.holds_data() => Err(format!("{by} is still there")),
-                _ => leaving::take_away(self.connected.host.as_ref(), &left.intended)
-                    .await
-                    .map_err(|why| why.to_string()),
+                _ => self.take_away(&left).await.map_err(|why| why.to_string()),
             };
-            if result.is_ok() {
-                self.note_gone(&left.leave).await;
-            } else {
+            if result.is_err() {
                 blocked.get_or_insert(left.intended.name.clone());
                 kept.push(left);
             }
@@ -296,10 +292,8 @@ impl Recovery {
         }
     }
 
-    async fn note_gone(&self, leave: &LeaveId) {
-        let entry = Entry::Undone {
-            leave: leave.clone(),
-        };
-        let _ = journal::append(self.connected.host.as_ref(), self.supervisor.dir(), &entry).await;
+    async fn take_away(&self, left: &Leftover) -> Result<(), EngineError> {
+        let (host, dir) = (self.connected.host.as_ref(), self.supervisor.dir());
+        undo::take_away(host, dir, &left.leave, &left.intended).await
     }
 }

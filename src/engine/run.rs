@@ -25,6 +25,7 @@ use super::pools::Pools;
 use super::preview::{Filling, doing};
 use super::shared::Shared;
 use super::teller::About;
+use super::undo;
 use super::waiting::Waited;
 
 /// A run that goes on.
@@ -422,14 +423,10 @@ impl<'a> Run<'a> {
                 let Some(known) = shared.hosts.get(&open.intended.host) else {
                     continue;
                 };
-                if leaving::look(known.host.as_ref(), &open.intended.find)
-                    .await?
-                    .is_empty()
-                {
-                    open.undone = true;
+                let dir = shared.session_dir(&open.intended.host);
+                if undo::is_gone(known.host.as_ref(), &dir, &open.id, &open.intended).await? {
                     self.proved.remove(undoes);
-                    let dir = shared.session_dir(&open.intended.host);
-                    leaving::gone(&shared.teller, known.host.as_ref(), &dir, open).await;
+                    leaving::gone(&shared.teller, open);
                 }
             }
         }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use tokio::io::AsyncWrite;
+use tokio::time::Instant;
 
 use super::wire::{Line, plain};
 use crate::host::facts::HostClock;
@@ -14,6 +15,8 @@ const LONGEST: usize = 8 * 1024;
 /// A script that says lines behind a mark; whatever else it prints (a login shell's greeting)
 /// is passed over.
 pub(super) struct Control {
+    /// When it was asked for.
+    pub(super) asked: Instant,
     channel: Channel,
     mark: String,
     clock: HostClock,
@@ -25,8 +28,9 @@ pub(super) struct Control {
 }
 
 impl Control {
-    pub(super) fn new(channel: Channel, mark: &str, clock: HostClock) -> Self {
+    pub(super) fn new(channel: Channel, asked: Instant, mark: &str, clock: HostClock) -> Self {
         Self {
+            asked,
             channel,
             mark: format!("{mark} "),
             clock,
@@ -143,7 +147,7 @@ mod tests {
             stdin: Box::new(tokio::io::sink()),
             output,
         };
-        let mut control = Control::new(channel, "mark", HostClock::default());
+        let mut control = Control::new(channel, Instant::now(), "mark", HostClock::default());
         let feed = async move {
             tx.send(Said::Out(b"Welcome!\nmark star".to_vec()))
                 .await

@@ -16,9 +16,11 @@ use crate::event::Stream;
 use crate::host::sh::{ATTACH, COMMON, CONTROL, FOLLOW, MEMBERS};
 use crate::host::{Channel, HostError, Said};
 
-/// How long a step runs before a channel is opened to follow its output. A shorter one's comes
-/// with its end.
+/// How long a step runs before a channel is opened to follow its output; a shorter one's comes with
+/// its end. Where the way is long or the host slow, twice as long as it took to begin the step.
 const SHORT: Duration = Duration::from_millis(30);
+/// But not longer than this.
+const LONG: Duration = Duration::from_secs(1);
 
 /// How a part of the following ended.
 enum Turn {
@@ -67,7 +69,10 @@ impl Teller {
 
     /// Follows until the end is known or the connection lost.
     async fn follow(&mut self, control: &mut Control, again: bool) -> Result<Turn, Unheard> {
-        let mut open_at = Instant::now() + if again { Duration::ZERO } else { SHORT };
+        let mut open_at = Instant::now();
+        if !again {
+            open_at += (control.asked.elapsed() * 2).clamp(SHORT, LONG);
+        }
         // Before the host has answered, there may be nothing to follow.
         let mut begun = !again;
         let mut opening: Option<BoxFuture<'static, Result<Channel, HostError>>> = None;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::PATIENCE;
@@ -59,7 +59,7 @@ async fn open(inner: &Inner, silence: u64) -> Result<Control, HostError> {
         .number("beat", silence)
         .script(&[COMMON, MEMBERS, KEEPER]);
     let channel = inner.host.exec(&script).await?;
-    let mut control = Control::new(channel, &inner.mark()?, inner.clock());
+    let mut control = Control::new(channel, Instant::now(), &inner.mark()?, inner.clock());
     match timeout(PATIENCE, control.line()).await {
         Ok(Ok(Line::Other(word, _))) if word == "kept" => Ok(control),
         Ok(Ok(_)) => Err(inner.refused("the session could not be shown there")),

@@ -4,6 +4,8 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::control::Control;
 use super::names;
 use super::wire::{self, Line};
@@ -178,14 +180,15 @@ impl At {
             .await
     }
 
-    /// Listens to a script that says lines about this step.
-    pub fn listen(&self, channel: Channel) -> Control {
-        Control::new(channel, &self.mark, self.inner.clock())
+    /// Listens to a script that says lines about this step, since when it was asked for.
+    pub fn listen(&self, channel: Channel, asked: Instant) -> Control {
+        Control::new(channel, asked, &self.mark, self.inner.clock())
     }
 
     /// Begins a script that says lines about this step.
     pub async fn control(&self, script: &str) -> Result<Control, HostError> {
+        let asked = Instant::now();
         let channel = self.inner.host.exec(script).await?;
-        Ok(self.listen(channel))
+        Ok(self.listen(channel, asked))
     }
 }

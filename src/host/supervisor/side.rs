@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::io::AsyncWrite;
 use tokio::sync::{mpsc, watch};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::control::Over;
 use super::frame::Frame;
@@ -125,6 +125,7 @@ pub(super) async fn begin(
         .number("keep", caps.head)
         .number("limit", caps.file.max(caps.head))
         .script(&[COMMON, MEMBERS, CONTROL, STREAM]);
+    let asked = Instant::now();
     let Channel { stdin, output } = inner.host.exec(&script).await?;
     let (parts, taken) = mpsc::channel(QUEUE);
     let (lines, heard) = mpsc::channel(QUEUE);
@@ -138,10 +139,11 @@ pub(super) async fn begin(
         link: tell_link,
     };
     tokio::spawn(split.run(output));
-    let mut control = at.listen(Channel {
+    let channel = Channel {
         stdin: Box::new(tokio::io::sink()),
         output: heard,
-    });
+    };
+    let mut control = at.listen(channel, asked);
     match timeout(PATIENCE, control.line()).await {
         Ok(Ok(Line::Started)) => Ok(Side {
             whole: Whole(at.clone()),
