@@ -25,11 +25,24 @@ use world::{Ended, World};
 /// Starts a session, signals it when a step has started, and gives how it ended. Nothing of it
 /// may be left.
 fn stop_in(world: &World, method: &str, step: &str, signal: Signal) -> (Ended, Going) {
+    stop_when(world, method, step, signal, |going| {
+        going.until_started(step)
+    })
+}
+
+/// The same, at a moment of its own.
+fn stop_when(
+    world: &World,
+    method: &str,
+    step: &str,
+    signal: Signal,
+    comes: impl FnOnce(&mut Going),
+) -> (Ended, Going) {
     let record = format!("{method}-{}.jsonl", step.replace(' ', "-"));
     let arguments = world.arguments(&record, &["--method", method, "--reps", "2"]);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut going = Going::start(world.command(&arguments));
-    going.until_started(step);
+    comes(&mut going);
     going.signal(signal);
     let ended = going.wait();
     assert_eq!(ended.code, 130, "{step}: {}", ended.err);
@@ -143,10 +156,13 @@ fn a_command_that_ignores_a_stop_is_killed() {
     let deaf = step(
         "deaf",
         "protect",
-        "trap '' TERM INT HUP; (trap '' TERM; setsid sleep 300) & while :; do sleep 1; done",
+        "trap '' TERM INT HUP; echo deaf; (trap '' TERM; setsid sleep 300) & while :; do sleep 1; done",
     );
     world.method("deaf", &[HEAD, &deaf].concat());
-    let (_, going) = stop_in(&world, "deaf", "deaf", Signal::INT);
+    // Before that it is not deaf yet.
+    let (_, going) = stop_when(&world, "deaf", "deaf", Signal::INT, |going| {
+        going.until(|event| event["text"] == "deaf\n");
+    });
     // It was asked first, and had its time.
     let end = going.heard.end_of("deaf");
     assert_eq!(end["end"], "stopped");

@@ -1,6 +1,6 @@
 //! The chapters of a recording that can be gone to from where one is.
 
-use crate::event::Nanos;
+use crate::event::{Nanos, RunId};
 use crate::recording::{Chapter, ChapterKind};
 use crate::session::Session;
 
@@ -14,10 +14,20 @@ pub fn chapters<'a>(model: &'a Model, session: &Session) -> Vec<&'a Chapter> {
     let Some(replay) = model.replay_shown() else {
         return Vec::new();
     };
-    let run = model.run(session).map(|run| &run.run);
+    let run = if replay.sought && model.watching.run.is_none() {
+        run_at(&replay.chapters, replay.at)
+    } else {
+        model.run(session).map(|run| &run.run)
+    };
     let is_near =
         |chapter: &&Chapter| chapter.kind != ChapterKind::Step || chapter.run.as_ref() == run;
     replay.chapters.iter().filter(is_near).collect()
+}
+
+/// The run that goes on at a moment, where the session of it has not come yet.
+fn run_at(chapters: &[Chapter], at: Nanos) -> Option<&RunId> {
+    let is_begin = |chapter: &&Chapter| chapter.kind == ChapterKind::Run && chapter.at <= at;
+    chapters.iter().rev().find(is_begin)?.run.as_ref()
 }
 
 /// The chapter that a moment is in.
@@ -75,6 +85,26 @@ pub fn typed(text: &str, length: Nanos) -> Result<Nanos, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn at_a_moment_goes_on_what_began_last() {
+        let chapter = |at, kind, run: &str| Chapter {
+            at: Nanos(at),
+            kind,
+            text: String::new(),
+            run: Some(run.into()),
+        };
+        let all = [
+            chapter(0, ChapterKind::Run, "r1"),
+            chapter(3, ChapterKind::Step, "r1"),
+            chapter(7, ChapterKind::Run, "r2"),
+            chapter(9, ChapterKind::Step, "r2"),
+        ];
+        let run = |at| run_at(&all, Nanos(at)).map(ToString::to_string);
+        assert_eq!(run(6).as_deref(), Some("r1"));
+        assert_eq!(run(7).as_deref(), Some("r2"));
+        assert_eq!(run_at(&all[1..2], Nanos(6)), None);
+    }
 
     #[test]
     fn a_time_is_typed_in_many_ways() {
