@@ -17,6 +17,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use events::Recording;
 use figures::values;
 use missing::{have_root, have_tool};
 use screen::Screen;
@@ -206,6 +207,14 @@ fn an_ftp_server_takes_and_gives_a_file_or_a_tree_and_keeps_nothing() {
         for name in ["backup", "restore"] {
             let rates = values(&report, "full", "space", name, "B/s");
             assert_eq!(rates.len(), reps, "{name}: {report}");
+        }
+        // A server that tells nothing: how far it is says what has gone.
+        if form == "form=tree" {
+            let recording = Recording::read(&world.path("form=tree.jsonl"));
+            let backup = |event: &&Value| event["name"] == "backup" && event["state"] == "planned";
+            let backup = &recording.of("step").find(backup).unwrap()["step"];
+            let far = |event: &Value| event["step"] == *backup && event["done"].as_u64() > Some(0);
+            assert!(recording.of("progress").any(far));
         }
         // All of it is gone from there.
         assert_eq!(world::entries(&world.path("ftp/served")), ["in"]);

@@ -11,6 +11,8 @@ use crate::event::ProgressKind;
 #[derive(Debug, Default)]
 pub struct Curl {
     last: Option<Meter>,
+    /// Bytes of the files that have gone, where a method has it say `sent BYTES` after each.
+    sent: u64,
     diagnostics: Diagnostics,
 }
 
@@ -53,6 +55,14 @@ impl Reader for Curl {
         if let Some(meter) = meter(line.text) {
             self.last = Some(meter);
             found.push(meter.progress());
+        } else if let Some(bytes) = sent(line.text) {
+            self.sent = self.sent.saturating_add(bytes);
+            found.push(Finding::Progress {
+                kind: ProgressKind::Unknown,
+                done: Some(self.sent),
+                total: None,
+                percent: None,
+            });
         } else if line.text.starts_with("curl: ") {
             self.diagnostics.cause(line.text, found);
         } else if line.text.starts_with("Warning: ") {
@@ -69,6 +79,12 @@ impl Reader for Curl {
         }
         self.diagnostics.finish(found);
     }
+}
+
+/// What `--write-out` was told to say of a file; older ones print a fraction.
+fn sent(text: &str) -> Option<u64> {
+    let bytes = text.strip_prefix("sent ")?;
+    bytes.split(['.', ',']).next()?.parse().ok()
 }
 
 /// The two lines above the meter.
@@ -118,7 +134,7 @@ fn bytes(text: &str) -> Option<Printed> {
 #[cfg(test)]
 mod tests {
     use crate::event::ProgressKind::{Exact, Unknown};
-    use crate::progress::testing::{causes, figures, progress, read_err};
+    use crate::progress::testing::{causes, figures, progress, read, read_err};
 
     const HEAD: &str = "  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current\n\
                         \x20                                Dload  Upload   Total   Spent    Left  Speed\n";
@@ -162,6 +178,13 @@ mod tests {
             [(Exact, Some(mib(58.1)), Some(300 << 20), Some(19.0))]
         );
         assert!((figures(&found, "rate")[0].0 - 60.0 * 1_048_576.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn of_many_files_those_are_added_up_that_have_gone() {
+        let found = read("curl", b"sent 700\nsent 0\nsent 300.000\nsent many\n");
+        let done: Vec<_> = progress(&found).iter().map(|each| each.1).collect();
+        assert_eq!(done, [Some(700), Some(700), Some(1000)]);
     }
 
     #[test]
