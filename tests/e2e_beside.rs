@@ -61,6 +61,37 @@ fn a_load_that_is_over_too_early_is_said() {
 }
 
 #[test]
+fn what_ends_after_its_load_was_not_measured_beside_it() {
+    let world = World::new();
+    let load = load("sleep 3", "");
+    let timed = |name: &str, run: &str| step(name, "protect", run) + "clock = \"host\"\n";
+    let (short, long) = (timed("short", "sleep 0.1"), timed("long", "sleep 6"));
+    world.method(
+        "late",
+        &[HEAD, &load, &short, &long, JOIN, COPY, BESIDE].concat(),
+    );
+    let (run, recording) = world.session("r.jsonl", &["--method", "late", "--reps", "1"]);
+    run.assert_good();
+    let measured = |name: &str| recording.of("sample").any(|sample| sample["name"] == name);
+    assert!(measured("short") && !measured("long"));
+    let said = recording.of("note").any(|note| {
+        note["text"] == "load was over before long was: that was not measured beside it"
+    });
+    assert!(said);
+
+    // One that ends in a pause was no load of what comes after that.
+    let load = self::load("sleep 1", "");
+    let turns = timed("turn", "true") + "each = { of = \"files\", pause = \"4s\" }\n";
+    world.method("pause", &[HEAD, &load, &turns, JOIN, COPY, BESIDE].concat());
+    let (run, recording) = world.session("p.jsonl", &["--method", "pause", "--reps", "1"]);
+    run.assert_good();
+    let turns = recording
+        .of("sample")
+        .filter(|sample| sample["name"] == "turn");
+    assert_eq!(turns.count(), 1);
+}
+
+#[test]
 fn a_load_that_fails_in_the_last_step_is_said_too() {
     let world = World::new();
     let load = load("sleep 1; echo 'the disk is gone' >&2; exit 3", "");

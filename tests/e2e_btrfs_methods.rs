@@ -31,7 +31,7 @@ const SMALL: [&str; 16] = [
     "--set",
     "load_size=16MiB",
     "--set",
-    "load_seconds=3",
+    "load_seconds=6",
     "--set",
     "load_before=0.5",
     "--set",

@@ -35,23 +35,23 @@ impl Run<'_> {
         // What was to be measured beside a load that is over, was not.
         if let (Some(_), Some(seconds), false) = (step.step.clock, end.seconds, self.load_is_over())
         {
-            self.shared.teller.tell(What::Sample(Sample {
+            let mut timed = vec![Sample {
                 clock: end.clock,
                 resolution: end.resolution,
                 ..sample(step.step.name.clone(), seconds, "s")
+            }];
+            timed.extend(acted.finer.map(|(seconds, resolution)| Sample {
+                clock: Some(Clock::Host),
+                resolution,
+                ..sample(step.step.name.clone(), seconds, "s")
             }));
-            if let Some((seconds, resolution)) = acted.finer {
-                self.shared.teller.tell(What::Sample(Sample {
-                    clock: Some(Clock::Host),
-                    resolution,
-                    ..sample(step.step.name.clone(), seconds, "s")
-                }));
-            }
-            for (name, rate) in self.rates(step, acted, seconds) {
-                self.shared
-                    .teller
-                    .tell(What::Sample(sample(name, rate, "B/s")));
-            }
+            let rates = self.rates(step, acted, seconds);
+            timed.extend(
+                rates
+                    .into_iter()
+                    .map(|(name, rate)| sample(name, rate, "B/s")),
+            );
+            self.tell_timed(step, acted, timed);
         }
         for (name, value, unit, resolution) in &acted.figures {
             self.figures

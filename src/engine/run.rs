@@ -26,7 +26,6 @@ use super::preview::{Filling, doing};
 use super::shared::Shared;
 use super::teller::About;
 use super::undo;
-use super::waiting::Waited;
 
 /// A run that goes on.
 pub(super) struct Run<'a> {
@@ -132,6 +131,10 @@ impl<'a> Run<'a> {
     async fn take(&mut self, step: &ExpandedStep) -> Result<(), Halt> {
         let phase = step.step.phase;
         self.meet(phase).await;
+        // Before the look at what goes on beside: that may end meanwhile.
+        if let Some(pause) = step.pause {
+            super::waiting::time(pause, &self.control).await;
+        }
         if self.control.is_stopped() {
             return Err(self.stopped(phase));
         }
@@ -192,11 +195,6 @@ impl<'a> Run<'a> {
 
     /// One step, from the look at what is there to the look at what was left.
     async fn step(&mut self, step: &ExpandedStep) -> Result<StepEnd, EngineError> {
-        if let Some(pause) = step.pause
-            && super::waiting::time(pause, &self.control).await == Waited::Stopped
-        {
-            return Ok(Acted::stopped(self.shared.began).end);
-        }
         let id = self.shared.teller.step_id();
         let context = self.context(step);
         let filling = Filling {
