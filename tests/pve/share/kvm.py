@@ -61,14 +61,29 @@ class Guest:
         how = ["-o", "noatime,nobarrier" + ("" if path.startswith("/dev/") else ",loop")]
         if subprocess.run(["mount", "-t", "ext4", *how, path, self.root], capture_output=True, check=False).returncode:
             return
-        for name, kind, how in (("proc", "proc", []), ("dev", "tmpfs", ["-o", "mode=755,size=1m"]), ("run", "tmpfs", ["-o", "mode=755"])):
+        for name, kind, how in (("proc", "proc", []), ("dev", "tmpfs", ["-o", "mode=755,size=1m"]), ("run", "tmpfs", ["-o", "mode=755"]), ("sys", "tmpfs", ["-o", "mode=755,size=1m"])):
             subprocess.run(["mount", "-t", kind, *how, kind, f"{self.root}/{name}"], check=False)
         for name in DEVICES:
             self.device(name)
         for at, name in enumerate(("stdin", "stdout", "stderr")):
             os.symlink(f"/proc/self/fd/{at}", f"{self.root}/dev/{name}")
         os.symlink("/proc/self/fd", f"{self.root}/dev/fd")
+        self.hardware()
         self.up_at = time.monotonic() + faults.number("boot", BOOT)
+
+    def hardware(self):
+        """What its kernel tells of its machine and cards; of a machine without a uuid nothing."""
+        told = {"net/lo/address": "00:00:00:00:00:00"}
+        uuid = re.search(r"uuid=([0-9A-Fa-f-]{36})", self.config.get("smbios1", ""))
+        if uuid:
+            told["dmi/id/product_uuid"] = uuid.group(1).lower()
+        for at, key in enumerate(sorted(key for key in self.config.values if re.fullmatch(r"net\d+", key))):
+            told[f"net/eth{at}/address"] = re.search(r"=([0-9A-Fa-f:]{17})", self.config.get(key)).group(1).lower()
+        for name, line in told.items():
+            path = f"{self.root}/sys/class/{name}"
+            os.makedirs(os.path.dirname(path))
+            with open(path, "w", encoding="ascii") as file:
+                file.write(f"{line}\n")
 
     def device(self, name):
         before = os.stat(f"/dev/{name}")
@@ -82,7 +97,7 @@ class Guest:
         except ProcessLookupError:
             pass
         self.programs.reap()
-        for name in ("run", "dev", "proc", ""):
+        for name in ("sys", "run", "dev", "proc", ""):
             for _ in range(100):
                 done = subprocess.run(["umount", f"{self.root}/{name}"], capture_output=True, check=False)
                 if done.returncode == 0 or b"not mounted" in done.stderr:
