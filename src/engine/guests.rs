@@ -46,7 +46,8 @@ r=; [ "$k" = lxc ] || { r='stopped; '; [ ! -e "/var/run/qemu-server/$i.pid" ] ||
 [ -z "$s" ] || echo "loses its snapshots: $s"
 sed '/^\[/,$d' "$f" 2>/dev/null | sed -n 's/^\(unused[0-9]*\): *\([^,]*\).*/loses \1 (\2), which no backup has/p'
 disks | sed -n 's/^\([a-z0-9]*\): *\([^,]*\),.*backup=0.*/loses \1 (\2): it is left out of backups (backup=0)/p'
-[ "$k" = qemu-server ] || disks | grep '^mp' | grep -v backup=1 | sed -n 's/^\(mp[0-9]*\): *\([^,]*\),.*/loses \1 (\2): mount points are left out of backups (no backup=1)/p'
+disks | grep -v backup=0 | sed -n 's/^\([a-z0-9]*\): *\(\/[^,]*\).*/loses \1 (\2): it is passed through from the node, and no restore brings that back/p'
+[ "$k" = qemu-server ] || disks | grep '^mp[0-9]*: *[^/ ]' | grep -v backup=1 | sed -n 's/^\(mp[0-9]*\): *\([^,]*\),.*/loses \1 (\2): mount points are left out of backups (no backup=1)/p'
 grep -q '^\[PENDING\]' "$f" 2>/dev/null && echo "loses changes of its configuration that are pending"
 awk -F: -v i="$i" '$1 == "pool" { n = split($4, a, /[,;]/); for (x = 1; x <= n; x++) if (a[x] == i) print "loses its place in the pool " $2 } $1 == "acl" && $3 == "/vms/" i { print "loses the permissions of " $4 " on it" }' "$e/user.cfg" 2>/dev/null
 [ ! -s "$e/firewall/$i.fw" ] || echo "loses its firewall rules ($e/firewall/$i.fw)"
@@ -237,6 +238,33 @@ mod tests {
                 "loses the permissions of ops@pve on it",
                 "loses its firewall rules (/etc/pve/firewall/131.fw)",
                 "remark backup job nightly has it, too",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_passed_through_from_the_node_is_lost_and_told_once() {
+        let loses = |kind: &str, conf: &str, text: &str| {
+            let told = said(&look(kind, "131").unwrap(), &[(conf, text)]);
+            let told = told.lines().filter(|line| line.starts_with("loses "));
+            told.map(ToOwned::to_owned).collect::<Vec<_>>()
+        };
+        let vm = "name: a\nscsi0: fast:vm-131-disk-0,size=24G\nscsi1: /dev/disk/by-id/ata-X_1,size=4T\nsata0: /dev/sdc\nscsi2: /dev/sdb,backup=0\nide2: /dev/cdrom,media=cdrom\n";
+        let passed = "it is passed through from the node, and no restore brings that back";
+        assert_eq!(
+            loses("vm", "qemu-server/131.conf", vm),
+            [
+                "loses scsi2 (/dev/sdb): it is left out of backups (backup=0)".to_owned(),
+                format!("loses scsi1 (/dev/disk/by-id/ata-X_1): {passed}"),
+                format!("loses sata0 (/dev/sdc): {passed}"),
+            ]
+        );
+        let ct = "hostname: a\nrootfs: fast:vm-131-disk-0,size=4G\nmp0: /srv,mp=/srv\nmp1: fast:vm-131-disk-1,mp=/a,size=1G\n";
+        assert_eq!(
+            loses("ct", "lxc/131.conf", ct),
+            [
+                format!("loses mp0 (/srv): {passed}"),
+                "loses mp1 (fast:vm-131-disk-1): mount points are left out of backups (no backup=1)".to_owned(),
             ]
         );
     }
