@@ -209,7 +209,7 @@ fn a_named_guest_is_read_alone_and_restored_beside_itself() {
     );
     // What comes meanwhile is seen before anything is interrupted.
     let mut going = node.going("m.jsonl", &same);
-    going.until_started("archive has every disk");
+    going.until_started("archive");
     node.sh("echo '[first]' >>/etc/pve/qemu-server/131.conf");
     let ended = going.wait();
     assert_ne!(ended.code, 0, "{}", ended.err);

@@ -26,7 +26,7 @@ use world::{Ended, World};
 /// may be left.
 fn stop_in(world: &World, method: &str, step: &str, signal: Signal) -> (Ended, Going) {
     stop_when(world, method, step, signal, |going| {
-        going.until_started(step)
+        going.until_started(step);
     })
 }
 
