@@ -50,8 +50,6 @@ pub(super) struct Run<'a> {
     identities: Option<BTreeMap<String, String>>,
     pub open: Vec<Open>,
     pub destroyed: bool,
-    /// A step has begun that destroys, or that does what the copy is for.
-    pub damaged: bool,
     pub warned: bool,
     /// Exit code of the error that ended a step.
     pub exit: Option<i32>,
@@ -89,7 +87,6 @@ impl<'a> Run<'a> {
             identities: None,
             open: Vec::new(),
             destroyed: false,
-            damaged: false,
             warned: false,
             exit: None,
         }
@@ -245,7 +242,6 @@ impl<'a> Run<'a> {
             }
             self.destroyed = true;
         }
-        self.damaged |= self.destroyed || step.step.phase == Phase::Damage;
         self.shared.teller.step(&id, StepState::Started);
         let acted = self.act(step, &id, doing, &context, &host_name).await;
         let acted = match acted {
