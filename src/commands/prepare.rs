@@ -228,8 +228,6 @@ pub(super) async fn on(
         .saturating_mul(u32::try_from(turns).unwrap_or(u32::MAX));
     for bound in &mut bounds {
         bound.runs = runs;
-    }
-    for bound in &mut bounds {
         // Who is lost is told by the look that follows.
         let _ = learn(&hosts, bound).await;
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::event::{EndState, Level, Sample, Stamp, StepEnd, StepId, StepState, What};
+use crate::event::{EndState, Level, StepEnd, StepId, StepState};
 use crate::host::HostError;
 use crate::host::supervisor::{Launch, Stopper};
 use crate::method::{self, Action, ExpandedStep};
@@ -17,6 +17,7 @@ use super::acted::Acted;
 use super::command::{self, Begun, Followed, Following, PATIENCE};
 use super::run::Run;
 use super::teller::About;
+use super::timed::Timed;
 
 /// Steps that go on beside others, and those of them that are over.
 #[derive(Default)]
@@ -24,33 +25,15 @@ pub(super) struct Beside {
     going: BTreeMap<String, Background>,
     over: BTreeMap<String, StepEnd>,
     /// What was timed beside a load that may have ended meanwhile.
-    timed: Vec<Timed>,
+    pub timed: Vec<Timed>,
 }
 
-/// Samples of a step, until it is known that the load beside it lasted.
-struct Timed {
-    step: String,
-    host: String,
-    /// By its host's clock.
-    end: Option<Stamp>,
-    /// By this machine's, in seconds since the session's begin.
-    here: f64,
-    samples: Vec<Sample>,
-}
-
-impl Timed {
-    /// Whether it had ended before a load on a host did: by the clock of the host, where it is one.
-    fn is_before(&self, load: &Acted, host: &str) -> bool {
-        let end = load.end.host.as_ref().map(|stamps| stamps.end);
-        match (self.end, end) {
-            (Some(own), Some(end)) if self.host == host => own <= end,
-            _ => self.here <= load.here.1,
-        }
+impl Beside {
+    /// Whether one of those that go on is a load.
+    pub fn has_load(&self) -> bool {
+        self.going.values().any(|going| is_load(&going.step))
     }
 }
-
-/// How long a load may have been over before that is heard here.
-const HEARD_WITHIN: f64 = 2.0;
 
 /// A step that goes on beside others.
 struct Background {
@@ -192,54 +175,8 @@ impl Run<'_> {
             );
             self.shared.teller.note(Level::Warning, text, about);
         }
-        let before = self.now() - HEARD_WITHIN;
-        let sure = self
-            .beside
-            .timed
-            .extract_if(.., |timed| timed.here < before);
-        for sample in sure.flat_map(|timed| timed.samples) {
-            self.shared.teller.tell(What::Sample(sample));
-        }
+        self.tell_sure();
         Ok(())
-    }
-
-    /// Tells what a step was timed at; beside a load, once it is known that this lasted.
-    pub(super) fn tell_timed(&mut self, step: &ExpandedStep, acted: &Acted, samples: Vec<Sample>) {
-        let is_load = |going: &Background| is_load(&going.step);
-        if self.beside.going.values().any(is_load) {
-            self.beside.timed.push(Timed {
-                step: step.name.clone(),
-                host: self.bound.host(&step.step.on).to_owned(),
-                end: acted.end.host.as_ref().map(|stamps| stamps.end),
-                here: acted.here.1,
-                samples,
-            });
-            return;
-        }
-        for sample in samples {
-            self.shared.teller.tell(What::Sample(sample));
-        }
-    }
-
-    /// Tells what had been timed when a load ended, and leaves out what had not.
-    fn tell_timed_beside(&mut self, load: &ExpandedStep, id: &StepId, acted: &Acted, host: &str) {
-        for timed in mem::take(&mut self.beside.timed) {
-            if timed.is_before(acted, host) {
-                for sample in timed.samples {
-                    self.shared.teller.tell(What::Sample(sample));
-                }
-                continue;
-            }
-            let about = About {
-                step: Some(id),
-                ..About::default()
-            };
-            let text = format!(
-                "{} was over before {} was: that was not measured beside it",
-                load.name, timed.step
-            );
-            self.shared.teller.note(Level::Warning, text, about);
-        }
     }
 
     /// Whether a load has ended that nobody has waited for yet.
@@ -295,7 +232,7 @@ impl Run<'_> {
         }
         self.keep_moments(&step, &host, &acted);
         if is_load(&step) {
-            self.tell_timed_beside(&step, &id, &acted, &host);
+            self.settle_timed(&step, &id, &acted, &host);
         }
         if acted.end.end.is_good() {
             let seconds = acted.end.seconds.take_if(|_| by == EndedBy::Us);

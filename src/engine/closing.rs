@@ -9,7 +9,6 @@ use crate::event::{Level, Lock, LockState, What};
 use crate::host::supervisor::Journal;
 
 use super::journal;
-use super::leaving;
 use super::opening::{Locked, Opened};
 use super::shared::Shared;
 use super::teller::About;
@@ -82,7 +81,7 @@ async fn unlock(shared: &Shared, host: &str, locked: &mut Locked) {
                     since: None,
                 }));
             }
-            leaving::gone(teller, open);
+            undo::gone(teller, open);
         }
         Err(why) => warn(shared, host, format!("the lock on {subject} stays: {why}")),
     }

@@ -2,9 +2,10 @@
 
 use crate::event::{EndState, Phase};
 
-use super::leaving::{self, Open};
+use super::leaving::Open;
 use super::pair::Paired;
 use super::run::Run;
+use super::undo;
 
 /// How a run ended.
 pub(super) struct Ended {
@@ -94,7 +95,7 @@ impl Run<'_> {
     /// can need.
     pub async fn undo(&mut self, halt: Option<&Halt>) {
         let keep = halt.and_then(|halt| self.keep(halt));
-        leaving::unwind(self.shared, &mut self.open, keep.as_deref()).await;
+        undo::unwind(self.shared, &mut self.open, keep.as_deref()).await;
         if halt.is_none() && self.open.iter().any(|open| !open.undone) {
             self.warned = true;
             self.exit = Some(1);

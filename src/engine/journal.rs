@@ -41,10 +41,8 @@ pub(super) fn path(session_dir: &str) -> String {
 
 impl Entry {
     /// As a line of the journal, and the end of one that broke off in a lost connection.
-    pub fn line(&self) -> String {
-        // Text and maps with names alone: there is nothing that JSON has no form for.
-        let line = serde_json::to_string(self).unwrap_or_default();
-        format!("\n{line}\n")
+    pub fn line(&self) -> serde_json::Result<String> {
+        Ok(format!("\n{}\n", serde_json::to_string(self)?))
     }
 }
 

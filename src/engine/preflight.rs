@@ -1,11 +1,10 @@
 //! What would run, what is missing, and why: before anything is changed.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::event::{BindingId, Bytes, Subject};
 use crate::host::{Host, HostError, ask};
-use crate::method::{Action, Bound, MethodError, SettingValue};
+use crate::method::{Bound, MethodError, SettingValue};
 
 use super::conduct::Hosts;
 use super::guard::Confirmation;
@@ -101,8 +100,7 @@ pub async fn examine(
         binding: bound.binding.id.clone(),
         ..Check::default()
     };
-    needs(bound, &mut check)?;
-    needs_of_actions(bound, &mut check);
+    super::needs::examine(bound, &mut check)?;
     for info in bound.hosts.values() {
         if !info.facts.state_writable {
             check.find(
@@ -136,112 +134,6 @@ pub enum ExamineError {
     /// The method is wrong.
     #[error(transparent)]
     Method(#[from] MethodError),
-}
-
-/// What comeback itself calls on a host for an action of a method.
-fn own_needs(action: &Action, here: bool) -> &'static [&'static str] {
-    match action {
-        Action::Payload(_) => &["awk", "find", "split", "stat"],
-        Action::Hash(hash) if !here && hash.of.is_folder() => &["awk", "find", "sort", "stat"],
-        Action::Hash(_) if !here => &["stat"],
-        Action::Space(_) => &["awk", "df"],
-        _ => &[],
-    }
-}
-
-fn needs_of_actions(bound: &Bound, check: &mut Check) {
-    let mut missing = BTreeSet::new();
-    for step in &bound.steps {
-        let Some(info) = bound.hosts.get(&step.step.on) else {
-            continue;
-        };
-        let here = info.address.is_none() && info.facts.became.is_none();
-        for tool in own_needs(&step.step.action, here) {
-            if !info.facts.tools.contains_key(*tool) {
-                missing.insert((info.name.clone(), *tool, step.step.action.name()));
-            }
-        }
-        // A file is streamed here where nothing there hashes it; a tree would have to be read in pieces.
-        let tree = matches!(&step.step.action, Action::Hash(hash) if hash.of.is_folder());
-        let hashes = ["sha256sum", "openssl"];
-        if tree
-            && !here
-            && !hashes
-                .iter()
-                .any(|tool| info.facts.tools.contains_key(*tool))
-        {
-            missing.insert((info.name.clone(), "sha256sum", "hash"));
-        }
-    }
-    for (host, tool, action) in missing {
-        check.find(
-            Gravity::Refused,
-            format!(
-                "{host}: {action} steps need {tool}, which is not there (Debian: apt install {})",
-                package(tool)
-            ),
-        );
-    }
-}
-
-fn needs(bound: &Bound, check: &mut Check) -> Result<(), MethodError> {
-    let first = bound.method.roles.first().cloned().unwrap_or_default();
-    for need in &bound.method.needs {
-        if !bound.needed(need.when.as_deref())? {
-            continue;
-        }
-        let Some(info) = bound.hosts.get(need.on.as_ref().unwrap_or(&first)) else {
-            continue;
-        };
-        if need.tool == "root" {
-            if info.facts.uid != 0 {
-                check.find(
-                    Gravity::Refused,
-                    format!(
-                        "needs root on {}; the login is {}",
-                        info.name, info.facts.user
-                    ),
-                );
-            }
-        } else if !info.facts.tools.contains_key(&need.tool) {
-            let package = package(&need.tool);
-            check.find(
-                Gravity::Refused,
-                format!(
-                    "needs {}, which is not on {} (Debian: apt install {package})",
-                    need.tool, info.name
-                ),
-            );
-        }
-    }
-    Ok(())
-}
-
-/// The Debian package that brings a program.
-fn package(tool: &str) -> &str {
-    match tool {
-        "btrfs" | "mkfs.btrfs" => "btrfs-progs",
-        "zfs" | "zpool" => "zfsutils-linux",
-        "losetup" | "umount" | "mount" => "mount",
-        "find" => "findutils",
-        "cp" | "df" | "sort" | "split" | "sha256sum" | "stat" => "coreutils",
-        "awk" => "mawk",
-        "lvs" | "lvcreate" | "lvconvert" | "vgcreate" => "lvm2",
-        "fstrim" => "util-linux",
-        "mkfs.ext4" => "e2fsprogs",
-        "mkfs.xfs" => "xfsprogs",
-        "pscp" => "putty-tools",
-        "proftpd" => "proftpd-core",
-        "scp" | "sftp" | "ssh" => "openssh-client",
-        // From Proxmox's own repository.
-        "qm" | "qmrestore" => "qemu-server",
-        "vma" => "pve-qemu-kvm",
-        "proxmox-backup-manager" | "proxmox-backup-debug" => "proxmox-backup-server",
-        "pct" => "pve-container",
-        "pvesm" => "libpve-storage-perl",
-        "pvesh" | "vzdump" => "pve-manager",
-        other => other,
-    }
 }
 
 // A path may hold line ends, of which each is a \u{1} here: what stands below it must not be

@@ -192,7 +192,7 @@ async fn look(
             found => found?,
         };
         if !found.is_empty() {
-            let back = match leaving::way_back(connected.host.as_ref(), &intended, &found).await {
+            let back = match undo::way_back(connected.host.as_ref(), &intended, &found).await {
                 Err(EngineError::Script { why, .. }) => format!("(nobody can tell: {why})"),
                 back => back?,
             };

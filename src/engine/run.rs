@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::Value;
 
 use crate::event::{
-    EndState, Level, Phase, PlannedCommand, PlannedRun, Proof, RunChange, RunState, StepEnd,
-    StepId, StepState, What,
+    EndState, Level, PlannedCommand, PlannedRun, Proof, RunChange, RunState, StepEnd, StepId,
+    StepState, What,
 };
 use crate::host::Host;
 use crate::method::{AGREED, Bound, ExpandedStep, RunNames, Step};
@@ -17,7 +17,6 @@ use super::background::Beside;
 use super::clocks::Moments;
 use super::control::Control;
 use super::ending::{Ended, Halt};
-use super::guard::Weighed;
 use super::hashing::Kept;
 use super::leaving::{self, Open};
 use super::pair::Paired;
@@ -47,7 +46,7 @@ pub(super) struct Run<'a> {
     pub proved: BTreeSet<String>,
     pub restored: Option<bool>,
     pub moments: Moments,
-    identities: Option<BTreeMap<String, String>>,
+    pub identities: Option<BTreeMap<String, String>>,
     pub open: Vec<Open>,
     pub destroyed: bool,
     pub warned: bool,
@@ -278,72 +277,6 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    async fn weigh(
-        &self,
-        destroys: &crate::event::Destroys,
-        host: &dyn Host,
-    ) -> Result<(), EngineError> {
-        let here = |open: &&Open| !open.undone && open.intended.host == host.name();
-        let made: Vec<_> = (self.open.iter().filter(here))
-            .filter_map(|open| Some((open.intended.kind, open.found.clone()?)))
-            .collect();
-        let none = BTreeMap::new();
-        let mut counts = self.proved.clone();
-        if destroys.unproved {
-            let there = self
-                .open
-                .iter()
-                .filter(|open| open.is_copy() && open.found.is_some());
-            counts.extend(there.map(|open| open.intended.name.clone()));
-        }
-        Weighed {
-            what: &destroys.what,
-            host,
-            subject: &self.bound.binding.subject,
-            subject_host: self.bound.binding.host(),
-            scratch: self.names.scratch(),
-            made: &made,
-            relies_on: destroys.relies_on.as_deref(),
-            unproved: destroys.unproved,
-            counts: &counts,
-            confirmed: &self.shared.confirmed,
-            identities: self.identities.as_ref().unwrap_or(&none),
-        }
-        .allow()
-        .await
-    }
-
-    // What is going to be destroyed is looked at (a named subject before anything is done, one of
-    // the run's own once everything is prepared), and again right before it goes.
-    async fn remember_targets(&mut self, step: &ExpandedStep) -> Result<(), EngineError> {
-        let own = self.bound.binding.subject.own;
-        if self.identities.is_some() || (own && step.step.phase == Phase::Prepare) {
-            return Ok(());
-        }
-        let mut all = BTreeMap::new();
-        for later in &self.bound.steps {
-            let context = self.context(later);
-            let filling = Filling {
-                bound: self.bound,
-                step: later,
-                context: &context,
-            };
-            // What cannot be filled in yet is made later, by this run.
-            let Ok(Some(destroys)) = filling.destroys() else {
-                continue;
-            };
-            let host = self.connected(self.bound.host(&later.step.on))?;
-            // What the run has not made yet is not looked at again.
-            if let Some(is) = super::named::identity(host.as_ref(), &destroys.what).await?
-                && !(own && is == super::named::NOTHING)
-            {
-                all.insert(destroys.what, is);
-            }
-        }
-        self.identities = Some(all);
-        Ok(())
-    }
-
     async fn ended(
         &mut self,
         step: &ExpandedStep,
@@ -424,7 +357,7 @@ impl<'a> Run<'a> {
                 let dir = shared.session_dir(&open.intended.host);
                 if undo::is_gone(known.host.as_ref(), &dir, &open.id, &open.intended).await? {
                     self.proved.remove(undoes);
-                    leaving::gone(&shared.teller, open);
+                    undo::gone(&shared.teller, open);
                 }
             }
         }

@@ -7,7 +7,7 @@ use crate::host::{Answer, Exit, Host, ask_again};
 use super::EngineError;
 
 /// What a small script may say at most; who says more is not believed in part.
-const LIMIT: usize = 64 << 20;
+pub(super) const LIMIT: usize = 64 << 20;
 
 /// Runs a small script, which may be run twice, and gives what it printed, without the last line end.
 ///

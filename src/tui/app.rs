@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 use std::io;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use chrono::FixedOffset;
 use futures_util::FutureExt as _;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -15,14 +14,13 @@ use crate::event::Nanos;
 use crate::session::Session;
 
 use super::counted::{self, Counted};
+use super::given::{Channels, Feed, Start};
 use super::input::Input;
-use super::keys::Keymap;
 use super::message::{Effect, Ended, Message, ReplayState};
 use super::model::{Model, Screen, is_active};
-use super::offer::Offer;
 use super::signals::{Heard, Signals};
 use super::terminal::{Terminal, TuiError};
-use super::theme::{Shelf, Theme};
+use super::theme::Shelf;
 use super::update;
 
 /// At most 30 frames a second.
@@ -37,80 +35,6 @@ const BATCH: usize = 256;
 const STOPPING: Duration = Duration::from_secs(1);
 /// How long the last effects may take to be taken.
 const PARTING: Duration = Duration::from_secs(2);
-
-/// Where the session comes from: a run, or a recording.
-pub struct Feed {
-    /// The session. It is locked only to look at it, never while anything is waited for.
-    pub session: Arc<Mutex<Session>>,
-    /// Told after each change.
-    pub changes: watch::Receiver<u64>,
-    /// Where the replay stands, while a recording is shown; absent where none ever will be.
-    pub replay: Option<watch::Receiver<Option<ReplayState>>>,
-    /// Whether it begins with the list of recordings.
-    pub list: bool,
-}
-
-impl Feed {
-    /// Of an engine that folds what happens into `session`.
-    #[must_use]
-    pub fn live(session: Arc<Mutex<Session>>, changes: watch::Receiver<u64>) -> Self {
-        Self {
-            session,
-            changes,
-            replay: None,
-            list: false,
-        }
-    }
-
-    /// The same, where a player may do it from a recording, too.
-    #[must_use]
-    pub fn replay(
-        session: Arc<Mutex<Session>>,
-        changes: watch::Receiver<u64>,
-        replay: watch::Receiver<Option<ReplayState>>,
-    ) -> Self {
-        Self {
-            session,
-            changes,
-            replay: Some(replay),
-            list: false,
-        }
-    }
-
-    /// The same, which begins with the list of recordings.
-    #[must_use]
-    pub fn from_list(self) -> Self {
-        Self { list: true, ..self }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// How the dashboard begins.
-pub struct Start {
-    /// Styles.
-    pub theme: Theme,
-    /// Other styles.
-    pub shelf: Shelf,
-    /// The zone that times of day are shown in.
-    pub zone: FixedOffset,
-    /// What can be picked, where that is known already.
-    pub offer: Option<Offer>,
-    /// What keys do.
-    pub keys: Keymap,
-    /// Whether the mouse is taken.
-    pub mouse: bool,
-}
-
-/// To and from the part that runs the session.
-pub struct Channels {
-    /// What it has to say.
-    pub messages: mpsc::Receiver<Message>,
-    /// What the operator wants done. [`Effect::Quit`] is the last one.
-    pub effects: mpsc::Sender<Effect>,
-}
 
 /// What is drawn on. The terminal, or a buffer in tests.
 pub(super) trait Canvas {

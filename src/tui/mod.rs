@@ -14,6 +14,7 @@ mod forecast;
 mod format;
 mod found;
 mod freeze;
+mod given;
 mod input;
 mod keys;
 mod lanes;
@@ -42,8 +43,9 @@ mod widgets;
 #[cfg(test)]
 mod tests;
 
-pub use app::{Channels, Feed, Start, run};
+pub use app::run;
 pub use counted::Counted;
+pub use given::{Channels, Feed, Start};
 pub use keys::{Action, Bind, Bound, Change, Chord, Context, KEYS, Keymap, KeysError};
 pub use message::{Effect, Ended, Found, Message, Player, ReplayState};
 pub use model::Model;

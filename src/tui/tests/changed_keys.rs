@@ -6,8 +6,8 @@ use super::super::model::{Model, Pane, Screen};
 use super::super::update;
 use super::fixture::Tale;
 use super::offers::offer;
+use super::press::press;
 use super::snapshot::{draw, model, text};
-use super::watching_keys::press;
 use crate::event::ProgressKind;
 use crate::session::Session;
 

@@ -3,8 +3,8 @@
 use super::super::model::{Layer, Model, Screen};
 use super::figures::ways;
 use super::fixture::Tale;
+use super::press::press;
 use super::snapshot::{draw, model, text};
-use super::watching_keys::press;
 
 #[test]
 fn times_are_gone_through_in_a_circle() {

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::super::model::{Model, Pane, Screen};
 use super::figures::{mishaps, pools, series, two_hosts, ways};
+use super::press::press;
 use super::snapshot::{assert_screens, draw, model, text};
-use super::watching_keys::press;
 use crate::session::Session;
 use crate::session::story::Story;
 

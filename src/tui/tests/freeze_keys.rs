@@ -7,8 +7,8 @@ use super::super::message::{Effect, Message, Player, ReplayState};
 use super::super::model::{Model, Screen};
 use super::super::update;
 use super::fixture::Tale;
+use super::press::press;
 use super::snapshot::{draw, model, text};
-use super::watching_keys::press;
 use crate::event::{EndState, Level, Nanos, ProgressKind, Stream};
 
 #[test]

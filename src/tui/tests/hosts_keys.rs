@@ -5,8 +5,8 @@ use super::super::message::Message;
 use super::super::model::{Model, Pane, Screen};
 use super::super::update;
 use super::fixture::Tale;
+use super::press::press;
 use super::snapshot::{assert_screens, draw, model, text};
-use super::watching_keys::press;
 use crate::event::{EndState, HostState, Level};
 
 fn watching(tale: &Tale, size: (u16, u16)) -> Model {

@@ -7,10 +7,10 @@ use super::super::update;
 use super::figures::ways;
 use super::fixture::Tale;
 use super::offers::offer;
+use super::press::press;
 use super::recordings_keys::news;
 use super::replay_keys::replay;
 use super::snapshot::{draw, model, styles, text};
-use super::watching_keys::press;
 use crate::event::{Level, ProgressKind, Stream};
 use crate::session::Session;
 

@@ -3,8 +3,8 @@
 use super::super::model::{LogView, Model, Screen};
 use super::super::runlog::RunLog;
 use super::fixture::Tale;
+use super::press::press;
 use super::snapshot::{draw, model, text};
-use super::watching_keys::press;
 use crate::event::{ProgressKind, Stream};
 use crate::session::Session;
 

@@ -8,8 +8,8 @@ use super::super::model::{Layer, Model, Pane, PickPane, Screen};
 use super::super::{layout, update};
 use super::fixture::Tale;
 use super::offers::offer;
+use super::press::press;
 use super::snapshot::{draw, model, text};
-use super::watching_keys::press;
 use crate::event::ProgressKind;
 use crate::session::Session;
 

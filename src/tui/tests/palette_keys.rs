@@ -7,8 +7,8 @@ use super::super::palette::shown;
 use super::super::update;
 use super::fixture::Tale;
 use super::offers::offer;
+use super::press::press;
 use super::snapshot::{assert_screens, draw, model, text};
-use super::watching_keys::press;
 use crate::event::ProgressKind;
 use crate::session::Session;
 

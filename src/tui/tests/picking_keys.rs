@@ -5,8 +5,8 @@ use super::super::model::{Form, Layer, Model, PickPane, Purpose};
 use super::super::offer::{Choice, Named, Picked};
 use super::super::update;
 use super::offers::offer;
+use super::press::press as keys;
 use super::snapshot::{draw, model, text};
-use super::watching_keys::press as keys;
 use crate::event::Order;
 use crate::session::Session;
 

@@ -1,8 +1,8 @@
 //! How long for other disks: its screen, and what is typed there.
 
 use super::super::model::{Layer, Model, Screen};
+use super::press::press;
 use super::snapshot::{assert_screens, draw, model, text};
-use super::watching_keys::press;
 use crate::event::{BindingId, EndState, Phase, What};
 use crate::session::story::Story;
 use crate::session::{Session, TOGETHER, beside};

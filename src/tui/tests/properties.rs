@@ -213,6 +213,6 @@ fn a_frame_of_a_long_session() {
     }
     println!("tally: {:?}", begin.elapsed() / 50);
     let begin = std::time::Instant::now();
-    super::watching_keys::press(&mut model, &tale.session, "/nowhere to be found<enter>");
+    super::press::press(&mut model, &tale.session, "/nowhere to be found<enter>");
     println!("search: {:?}", begin.elapsed());
 }

@@ -4,8 +4,8 @@ use super::super::message::{Effect, Message, ReplayState};
 use super::super::model::{Model, Screen};
 use super::super::update;
 use super::fixture::Tale;
+use super::press::press;
 use super::snapshot::{assert_screens, model, screen};
-use super::watching_keys::press;
 use crate::event::{ActKind, Answer, Nanos, ProgressKind, Question, QuestionKind};
 
 fn watching(tale: &Tale) -> Model {

@@ -6,8 +6,8 @@ use super::super::message::{Effect, Message, Player, ReplayState};
 use super::super::model::{Layer, Model, Screen};
 use super::super::update;
 use super::fixture::Tale;
+use super::press::press;
 use super::snapshot::{assert_screens, draw, model, text};
-use super::watching_keys::press;
 use crate::event::{Act, ActKind, EndState, Event, Nanos, ProgressKind, What, to_line};
 use crate::recording::Reel;
 

@@ -19,7 +19,7 @@ fn watching(tale: &Tale) -> Model {
 }
 
 fn keys(model: &mut Model, session: &Session, keys: &str) {
-    super::watching_keys::press(model, session, keys);
+    super::press::press(model, session, keys);
 }
 
 #[test]

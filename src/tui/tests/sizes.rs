@@ -13,8 +13,8 @@ use super::super::theme::Shelf;
 use super::super::update;
 use super::fixture::Tale;
 use super::offers::offer;
+use super::press::press;
 use super::snapshot::{check, draw, model, text};
-use super::watching_keys::press;
 use crate::event::{
     EndState, HostState, Level, ProgressKind, Question, QuestionKind, RunId, Stream,
 };

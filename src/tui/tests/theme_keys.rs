@@ -5,8 +5,8 @@ use super::super::model::{Layer, Model, Screen};
 use super::super::theme::{Depth, Shelf};
 use super::super::update;
 use super::fixture::Tale;
+use super::press::press;
 use super::snapshot::{SIZES, check, draw, model, styles, text};
-use super::watching_keys::press;
 use crate::event::ProgressKind;
 use crate::session::Session;
 
