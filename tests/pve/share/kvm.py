@@ -14,6 +14,7 @@ import time
 import agentd
 import config as configuration
 import faults
+import logins
 import storage
 import upid
 import wire
@@ -249,25 +250,13 @@ class Guest:
 
     def let_in(self, line):
         """A guest with a key of its own has a real server, whose logins are in its root."""
-        if os.fork() == 0:
-            try:
-                signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-                os.setsid()
-                log = os.open("/var/log/auth.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o640)
-                for end, number in ((line.fileno(), 0), (line.fileno(), 1), (log, 2)):
-                    os.dup2(end, number)
-                os.closerange(3, 4096)
-                options = (
-                    f"HostKey={self.root}/etc/ssh/ssh_host_ed25519_key",
-                    f"AuthorizedKeysFile={self.root}/root/.ssh/authorized_keys",
-                    f'ForceCommand=exec chroot {self.root} /bin/sh -c "$SSH_ORIGINAL_COMMAND"',
-                    "PasswordAuthentication=no", "StrictModes=no", "UseDNS=no",
-                )
-                words = [word for option in options for word in ("-o", option)]
-                os.execve("/usr/sbin/sshd", ["/usr/sbin/sshd", "-i", "-e", "-f", "/dev/null", *words], {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C"})
-            finally:
-                os._exit(1)
-        line.close()
+        options = (
+            f"HostKey={self.root}/etc/ssh/ssh_host_ed25519_key",
+            f"AuthorizedKeysFile={self.root}/root/.ssh/authorized_keys",
+            f'ForceCommand=exec chroot {self.root} /bin/sh -c "$SSH_ORIGINAL_COMMAND"',
+            "PasswordAuthentication=no", "StrictModes=no", "UseDNS=no",
+        )
+        logins.serve(line, "C", "-f", "/dev/null", *(word for option in options for word in ("-o", option)))
 
     def accept(self, listener):
         line, _ = listener.accept()
