@@ -95,10 +95,27 @@ fn a_login_of_another_machine_is_refused_before_anything_is_done_there() {
         "{cause}"
     );
     assert_eq!(node.there(), there);
-    node.sh("qm set 131 --delete smbios1 >/dev/null");
+    // Nor is one whose configuration was copied known by what both have.
+    let smbios = node.sh("sed -n 's/^smbios1: //p' /etc/pve/qemu-server/131.conf");
+    let copied = |number: u32| {
+        node.sh(&format!(
+            "qm set {number} --smbios1 {} >/dev/null && qm shutdown {number} && qm start {number}",
+            smbios.trim()
+        ))
+    };
+    let theirs = node.sh("sed -n 's/^smbios1: //p' /etc/pve/qemu-server/132.conf");
+    copied(132);
+    known(&node, 132);
     let more = [&ssh[..], &[login]].concat();
     let said = checked(&node, "pve-snapshot", &more);
     let says = "root@198.19.0.132 is another machine than the guest 131: its network cards are ";
+    assert!(said.contains(says), "{said}");
+    node.sh(&format!(
+        "qm set 132 --smbios1 {} >/dev/null",
+        theirs.trim()
+    ));
+    node.sh("qm set 131 --delete smbios1 >/dev/null");
+    let said = checked(&node, "pve-snapshot", &more);
     assert!(said.contains(says), "{said}");
     node.sh("qm set 131 --delete net0 >/dev/null");
     let said = checked(&node, "pve-snapshot", &more);
@@ -180,6 +197,41 @@ fn a_guest_without_an_agent_is_reached_by_ssh_from_the_node() {
     assert_eq!(node.there(), before);
     let left = node.sh("ssh -o BatchMode=yes root@198.19.0.131 ls /var/tmp");
     assert_eq!(left, "");
+}
+
+#[test]
+fn a_guest_that_the_run_makes_is_reached_by_ssh_too() {
+    let Some(node) = Node::start(&["btrfs"]) else {
+        return;
+    };
+    // A template that lets the node in, and has no agent; the clones have its keys, and the next free number.
+    node.guest(140, "base", "web");
+    with_ssh(&node, 140);
+    known(&node, 140);
+    node.sh("qm shutdown 140 && echo 'template: 1' >>/etc/pve/qemu-server/140.conf");
+    let number = node.sh("pvesh get /cluster/nextid --output-format json | tr -dc 0-9");
+    node.sh(&format!(
+        "printf '198.19.0.{number} %s\\n' \"$(cut -d ' ' -f 1,2 /root/guest.pub)\" >>/root/.ssh/known_hosts"
+    ));
+    let before = node.there();
+    let login = format!("guest_login=root@198.19.0.{number}");
+    let sets = ["template=140", "size=8MiB", "inside=ssh", &login];
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+    for (record, more) in [
+        (
+            "a.jsonl",
+            &["--method", "pve-snapshot", "--set", "disks=btr"][..],
+        ),
+        (
+            "b.jsonl",
+            &["--method", "pve-vzdump", "--set", "storage=bkp"],
+        ),
+    ] {
+        let (ended, _) = node.session(record, &[more, &sets].concat());
+        let row = ended.assert_good().json()["rows"][0].clone();
+        assert_eq!(row["verified"]["matched"], 1, "{row}");
+        assert_eq!(node.there(), before);
+    }
 }
 
 #[test]

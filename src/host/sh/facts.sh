@@ -2,19 +2,16 @@
 # shellcheck disable=SC2154,SC2034 # variables that come from the program, or go to another part
 # shellcheck disable=SC2044 # names of ZFS hold no blanks
 
-# A text as one line of bounded length. Most are that: to start programs for each takes long on a slow host.
+# A text as one line of bounded length, in $flat. Most are that: to start programs for each takes long on
+# a slow host.
 flat() {
+  flat=$1
   case $1 in
     *'
 '* | *'	'*) ;;
-    *)
-      if [ "${#1}" -le 300 ]; then
-        printf '%s' "$1"
-        return
-      fi
-      ;;
+    *) [ "${#1}" -gt 300 ] || return 0 ;;
   esac
-  printf '%s' "$1" | tr '\n\t' '  ' | cut -c1-300
+  flat=$(printf '%s' "$1" | tr '\n\t' '  ' | cut -c1-300)
 }
 
 first_line() {
@@ -43,10 +40,13 @@ system() {
     said=$($patience $ask 2>/dev/null </dev/null | head -n 1 | sed 's/ *(\{0,1\}running.*//')
     [ -z "$said" ] || name="$name, $said"
   done
-  say system "$(flat "${name:-$(uname -s) $(uname -r)}")"
-  say kernel "$(flat "$(uname -s) $(uname -r)")"
+  flat "${name:-$(uname -s) $(uname -r)}"
+  say system "$flat"
+  flat "$(uname -s) $(uname -r)"
+  say kernel "$flat"
   cpu=$(sed -n 's/^\(model name\|Model\)[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1)
-  say cpu "$(flat "${cpu:-$(sysctl -n hw.model 2>/dev/null || uname -m)}")"
+  flat "${cpu:-$(sysctl -n hw.model 2>/dev/null || uname -m)}"
+  say cpu "$flat"
   cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null || getconf NPROCESSORS_ONLN 2>/dev/null ||
     grep -c '^processor' /proc/cpuinfo 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null)
   say cpus "$cpus"
@@ -57,10 +57,12 @@ system() {
     say memory "$(sysctl -n hw.physmem 2>/dev/null)"
   fi
   machine=$(first_line /proc/sys/kernel/random/boot_id)
-  say machine "$(flat "${machine:-$(sysctl -n kern.hostuuid 2>/dev/null)}")"
+  flat "${machine:-$(sysctl -n kern.hostuuid 2>/dev/null)}"
+  say machine "$flat"
   uid=$(id -u)
   say uid "$uid"
-  say user "$(flat "$(id -un 2>/dev/null)")"
+  flat "$(id -un 2>/dev/null)"
+  say user "$flat"
 }
 
 # Where the state is kept, and whether it can be; nothing is made for that.
@@ -97,11 +99,12 @@ shell() {
   elif [ "$exe" = busybox ]; then
     say tool sh "BusyBox ash"
   else
-    say tool sh "$(flat "$exe")"
+    flat "$exe"
+    say tool sh "$flat"
   fi
 }
 
-# The version of program $1, of those that can be asked without harm.
+# What program $1 says of its version, of those that can be asked without harm.
 version() {
   case $1 in
     openssl | proxmox-backup-client | restic | zfs | zpool) set -- "$1" version ;;
@@ -118,24 +121,37 @@ version() {
       ;;
     *) return ;;
   esac
-  said=$($patience "$@" 2>&1 </dev/null | head -n 8)
-  case $said in
-    # What BusyBox answers to a question that it does not know.
-    *BusyBox*) printf '%s\n' "$said" | grep BusyBox | head -n 1 ;;
-    *nrecognized* | *nvalid* | *llegal* | *nknown* | [Uu]sage* | *' option'*) ;;
-    *)
-      while IFS= read -r line; do
-        case $line in
-          *[!\ ]*)
-            printf '%s\n' "$line"
-            return
-            ;;
-        esac
-      done <<EOF
-$said
+  # Called at the head of a pipe alone: it is in a shell of its own.
+  exec $patience "$@" 2>&1 </dev/null
+}
+
+# Says which version is told of program $1 in what is read.
+told_version() {
+  said='' lines=0
+  while [ "$lines" -lt 8 ] && { IFS= read -r line || [ "$line" ]; }; do
+    said="$said$line
+"
+    lines=$((lines + 1))
+  done
+  all=$said
+  said=
+  while IFS= read -r line; do
+    case $all in
+      # What BusyBox answers to a question that it does not know.
+      *BusyBox*) case $line in *BusyBox*) ;; *) continue ;; esac ;;
+      *nrecognized* | *nvalid* | *llegal* | *nknown* | [Uu]sage* | *' option'*) break ;;
+    esac
+    case $line in
+      *[!\ ]*)
+        said=$line
+        break
+        ;;
+    esac
+  done <<EOF
+$all
 EOF
-      ;;
-  esac
+  flat "$said"
+  say tool "$1" "$flat"
 }
 
 tools() {
@@ -148,16 +164,17 @@ tools() {
   for tool in $tools; do
     path=$(command -v "$tool") || continue
     case $path in
-      /*) path=$(readlink -f "$path" 2>/dev/null) ;;
+      /*) [ ! -L "$path" ] || path=$(readlink -f "$path" 2>/dev/null) ;;
       # A word of the shell itself.
       *) path=$exe ;;
     esac
     if [ "${path##*/}" = busybox ]; then
-      say tool "$tool" "$(flat "$busybox")"
+      flat "$busybox"
+      say tool "$tool" "$flat"
       continue
     fi
     # A line of this length is written at once, so those of several do not mix.
-    (say tool "$tool" "$(flat "$(version "$tool")")") &
+    version "$tool" | told_version "$tool" &
     count=$((count + 1))
     [ $((count % 12)) -ne 0 ] || wait
   done
@@ -185,7 +202,8 @@ disks() {
     esac
     sectors=$(first_line "$block/size")
     [ "${sectors:-0}" != 0 ] || continue
-    say disk "$name" "$sectors" "$(flat "$(first_line "$block/device/model")")"
+    flat "$(first_line "$block/device/model")"
+    say disk "$name" "$sectors" "$flat"
   done
   if [ ! -d /sys/block ]; then
     for name in $(sysctl -n kern.disks 2>/dev/null); do

@@ -17,8 +17,9 @@ use crate::host::sh::{ATTACH, COMMON, CONTROL, FOLLOW, MEMBERS};
 use crate::host::{Channel, HostError, Said};
 
 /// How long a step runs before a channel is opened to follow its output; a shorter one's comes with
-/// its end. Where the way is long or the host slow, twice as long as it took to begin the step.
-const SHORT: Duration = Duration::from_millis(30);
+/// its end, and nobody reads faster. Where the way is long or the host slow, three times as long as it took
+/// to begin the step.
+const SHORT: Duration = Duration::from_millis(250);
 /// But not longer than this.
 const LONG: Duration = Duration::from_secs(1);
 
@@ -71,7 +72,7 @@ impl Teller {
     async fn follow(&mut self, control: &mut Control, again: bool) -> Result<Turn, Unheard> {
         let mut open_at = Instant::now();
         if !again {
-            open_at += (control.asked.elapsed() * 2).clamp(SHORT, LONG);
+            open_at += (control.asked.elapsed() * 3).clamp(SHORT, LONG);
         }
         // Before the host has answered, there may be nothing to follow.
         let mut begun = !again;
