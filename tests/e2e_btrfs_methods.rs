@@ -146,7 +146,7 @@ fn a_target_that_is_full_fails_the_replication_and_recover_takes_all_away() {
         .replace("size=32MiB", "size=256MiB");
     // The tool has the last word here, not the look before.
     let small = small.replace(
-        "use  = \"btrfs-room\"\nwith = { bytes = \"{{ bytes }}\"",
+        "use  = \"btrfs-room\"\nwith = { bytes = \"{{ need }}\"",
         "use  = \"btrfs-room\"\nwith = { bytes = \"{{ 0 }}\"",
     );
     assert_ne!(text, small);
@@ -431,12 +431,12 @@ fn a_named_subvolume_needs_room_for_what_comes_back_too() {
         return;
     }
     let theirs = Theirs::sized("300M");
-    theirs.sh("truncate -s 150M web/sparse && sync");
+    theirs.sh("head -c 120M /dev/urandom >web/large && sync");
     let was = theirs.there();
     let world = World::new();
     // A tree whose size cannot be told in time, and a gauge that leaves the last word to the look.
     let text = include_str!("../methods/btrfs-send.toml");
-    let late = text.replace("timeout 20 btrfs", "false btrfs");
+    let late = text.replace("timeout 20 du", "false du");
     assert_ne!(late, text);
     world.method("late", &late);
     let fragment = include_str!("../methods/fragments/btrfs-theirs.toml");
@@ -448,6 +448,43 @@ fn a_named_subvolume_needs_room_for_what_comes_back_too() {
     let says = "no room for the copy and what comes back of it";
     assert!(run.err.contains(says), "{}", run.err);
     assert_eq!(recording.ends(), ["failed"]);
+    assert_eq!(theirs.there(), was);
+    world.assert_empty();
+}
+
+/// What is sent and comes back is what is allocated: once a file of several names, and no holes.
+#[test]
+fn holes_and_hard_links_of_a_named_subvolume_need_no_room() {
+    if !can() {
+        return;
+    }
+    let theirs = Theirs::sized("300M");
+    theirs.sh(
+        "truncate -s 200M web/sparse && for i in 1 2 3 4 5 6 7 8 9; do ln web/a/b web/name$i; done",
+    );
+    theirs.sh("head -c 24M /dev/urandom >>web/a/b && sync");
+    let was = theirs.there();
+    let world = World::new();
+    // A gauge that leaves the last word to the looks.
+    let fragment = include_str!("../methods/fragments/btrfs-theirs.toml");
+    own_fragment(&world, "btrfs-theirs", &fragment.replace("1GiB", "1MiB"));
+    let subject = format!("subvolume:{}", theirs.at.join("web").display());
+    let more = [
+        "--method",
+        "btrfs-send",
+        "--reps",
+        "1",
+        "--subject",
+        &subject,
+    ];
+    let (run, recording) = world.session("r.jsonl", &more);
+    run.assert_good();
+    let value = |value: &serde_json::Value| value["value"].as_str()?.trim().parse().ok();
+    let need = recording.of("value").find(|value| value["name"] == "need");
+    let need: f64 = need.and_then(value).unwrap();
+    let sent = recording.values("full stream")[0];
+    assert!((30e6..34e6).contains(&need), "{need}");
+    assert!((need * 0.95..need * 1.05).contains(&sent), "{need} {sent}");
     assert_eq!(theirs.there(), was);
     world.assert_empty();
 }

@@ -53,6 +53,7 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/btrfs-fill",
     "fragments/btrfs-many",
     "fragments/btrfs-pool",
+    "fragments/btrfs-need",
     "fragments/btrfs-ready",
     "fragments/btrfs-room",
     "fragments/btrfs-theirs",
