@@ -38,7 +38,9 @@ const MOST: usize = 5;
 #[derive(Debug, Clone)]
 pub(super) struct Kept {
     pub digest: String,
+    /// Of its files, each once.
     pub bytes: u64,
+    /// How many these are.
     pub files: u64,
     /// Read there and hashed here.
     pub streamed: bool,
@@ -126,10 +128,11 @@ pub(super) async fn take(
     if hashing.of == HashOf::Files {
         manifest = manifest.of_files();
     }
+    let (files, bytes) = manifest.once();
     Ok(Some(Kept {
         digest: manifest.files.clone(),
-        bytes: manifest.bytes,
-        files: manifest.count,
+        bytes,
+        files,
         streamed: !is_here && is_streamed,
         of: hashing.of,
         manifest,
@@ -352,8 +355,8 @@ pub(super) async fn compare(
         by: by.to_owned(),
         share: format!(
             "{whole}: {}, {}{}",
-            crate::event::count(new.count, "file"),
-            crate::event::Bytes(new.bytes),
+            crate::event::count(after.files, "file"),
+            crate::event::Bytes(after.bytes),
             if after.streamed {
                 ", streamed here"
             } else {

@@ -18,10 +18,12 @@ pub struct Manifest {
     pub meta: Option<String>,
     /// sha256 of all extended attributes; absent where nothing can read them.
     pub xattrs: Option<String>,
-    /// Bytes of all regular files.
+    /// Bytes of all regular files, under each of their names.
     pub bytes: u64,
-    /// Number of regular files.
+    /// Number of names of regular files.
     pub count: u64,
+    /// What of both is counted again: further names of a file that has several (hard links).
+    pub again: Again,
     /// What made it: two manifests are compared in full only where this is the same.
     pub made_by: String,
     /// Lines of the list of files, where it was made in this process.
@@ -30,7 +32,25 @@ pub struct Manifest {
     pub meta_lines: Vec<Vec<u8>>,
 }
 
+/// Names that are not the first one of their file, and the bytes that these count again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Again {
+    /// How many.
+    pub names: u64,
+    /// The bytes of their files.
+    pub bytes: u64,
+}
+
 impl Manifest {
+    /// How many files there are, and their bytes: each once, however many names it has.
+    #[must_use]
+    pub fn once(&self) -> (u64, u64) {
+        (
+            self.count.saturating_sub(self.again.names),
+            self.bytes.saturating_sub(self.again.bytes),
+        )
+    }
+
     /// Whether both are of the same tree, as far as both know.
     #[must_use]
     pub fn same_as(&self, other: &Self) -> bool {
@@ -40,13 +60,14 @@ impl Manifest {
                 || (self.meta == other.meta && self.xattrs == other.xattrs))
     }
 
-    /// The same, of the files' names and contents alone.
+    /// The same, of the files' names and contents alone: two names are two files, then.
     #[must_use]
     pub fn of_files(self) -> Self {
         Self {
             meta: None,
             xattrs: None,
             meta_lines: Vec::new(),
+            again: Again::default(),
             ..self
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::event::Facts;
 
-use super::Manifest;
+use super::{Again, Manifest};
 
 /// Where a host keeps the two lists, so that what differs can be named later.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,8 +127,8 @@ for p in "$l"/part.*; do if [ -e "$p" ]; then cat "$p"; fi; done >"$l/lines"
 LC_ALL=C sort -k2 <"$l/lines" >"$l/files"
 rm -f "$l"/part.*
 {meta}
-find . -type f -exec stat -c %s {{}} + >"$l/sizes"
-awk '{{ s += $1 }} END {{ printf "count %d\nbytes %.0f\n", NR, s }}' "$l/sizes"
+find . -type f -exec stat -c '%s %h %d %i' {{}} + >"$l/sizes"
+awk '{{ s += $1 }} $2 > 1 && seen[$3 " " $4]++ {{ n++; b += $1 }} END {{ printf "count %d\nbytes %.0f\nagain %d %.0f\n", NR, s, n, b }}' "$l/sizes"
 printf 'files %s\n' "$(sha <"$l/files" | cut -d' ' -f1)"
 printf 'meta %s\n' "$(sha <"$l/meta" | cut -d' ' -f1)"
 {xattrs}
@@ -167,12 +167,18 @@ pub fn parse(said: &str, facts: &Facts) -> Result<Manifest, String> {
             .and_then(|number| number.parse().ok())
             .ok_or_else(|| format!("the host did not tell its number of {key}"))
     };
+    let again = word("again").and_then(|again| again.split_once(' '));
+    let again = again.and_then(|(names, bytes)| {
+        let (names, bytes) = (names.parse().ok()?, bytes.parse().ok()?);
+        Some(Again { names, bytes })
+    });
     Ok(Manifest {
         files: digest("files").ok_or("the host told no sha256")?,
         meta: digest("meta"),
         xattrs: digest("xattrs"),
         bytes: number("bytes")?,
         count: number("count")?,
+        again: again.unwrap_or_default(),
         made_by: made_by(facts).to_owned(),
         file_lines: Vec::new(),
         meta_lines: Vec::new(),
@@ -265,6 +271,7 @@ mod tests {
             assert_eq!(theirs.files, ours.files, "openssl: {openssl}");
             assert_eq!(theirs.meta, ours.meta, "openssl: {openssl}");
             assert_eq!((theirs.count, theirs.bytes), (ours.count, ours.bytes));
+            assert_eq!(theirs.again, ours.again, "openssl: {openssl}");
         }
         let article = "find . -type f -exec sha256sum {} + | LC_ALL=C sort -k2 | sha256sum";
         let out = Command::new("sh")
@@ -283,6 +290,45 @@ mod tests {
         std::fs::write(root.path().join("back\\slash"), b"e").unwrap();
         std::fs::write(root.path().join("new\nline"), b"f").unwrap();
         agree(root.path());
+    }
+
+    #[test]
+    fn a_file_of_several_names_counts_once() {
+        let root = tempfile::tempdir().unwrap();
+        let (inside, outside) = (root.path().join("in"), root.path().join("out"));
+        std::fs::create_dir_all(inside.join("sub")).unwrap();
+        std::fs::write(&outside, [1; 300]).unwrap();
+        std::fs::hard_link(&outside, inside.join("its other name is elsewhere")).unwrap();
+        std::fs::write(inside.join("a"), [2; 5000]).unwrap();
+        for name in ["b", "sub/c"] {
+            std::fs::hard_link(inside.join("a"), inside.join(name)).unwrap();
+        }
+        agree(&inside);
+        let (stop, counted) = (CancellationToken::new(), Counted::default());
+        let is = hash_tree(&inside, 2, &stop, &counted).unwrap();
+        assert_eq!((is.count, is.bytes), (4, 15_300));
+        assert_eq!(is.once(), (2, 5300));
+        assert_eq!(is.of_files().once(), (4, 15_300));
+    }
+
+    /// As long as a path may be, and more of them than one command takes.
+    #[test]
+    fn thousands_of_names_of_any_length_are_hashed() {
+        let root = tempfile::tempdir().unwrap();
+        let part = "p".repeat(250);
+        let mut deep = root.path().to_owned();
+        while deep.as_os_str().len() + part.len() + 1 < 4096 - 256 {
+            deep.push(&part);
+        }
+        std::fs::create_dir_all(&deep).unwrap();
+        let room = 4095 - deep.as_os_str().len() - 1;
+        for n in 0..2000 {
+            let name = format!("{n:04}{}", "n".repeat(room.min(255) - 4));
+            std::fs::write(deep.join(name), n.to_string()).unwrap();
+        }
+        agree(root.path());
+        let lists = by_shell(root.path(), &Facts::default());
+        assert_eq!((lists.count, lists.again), (2000, Again::default()));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Digests made in this process: as many threads as there are processors.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +12,7 @@ use std::thread;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use super::Manifest;
+use super::{Again, Manifest};
 
 /// How much is read at once: what a processor's own cache holds until it is hashed.
 const BLOCK: usize = 256 << 10;
@@ -52,6 +53,9 @@ struct Walk {
     files: Vec<Entry>,
     meta: Vec<Vec<u8>>,
     xattrs: Vec<Vec<u8>>,
+    /// Files of several names that have been met: device and inode.
+    linked: HashSet<(u64, u64)>,
+    again: Again,
 }
 
 fn fail(path: &Path, why: io::Error) -> HashError {
@@ -158,6 +162,7 @@ pub fn hash_tree(
         xattrs: Some(list_digest(&walk.xattrs, 0)),
         bytes,
         count: file_lines.len() as u64,
+        again: walk.again,
         made_by: "comeback".to_owned(),
         file_lines,
         meta_lines: walk.meta,
@@ -245,6 +250,10 @@ impl Walk {
         self.meta.push(record);
         self.attributes(path, name)?;
         if kind.is_file() {
+            if links > 1 && !self.linked.insert((about.dev(), about.ino())) {
+                self.again.names += 1;
+                self.again.bytes += about.len();
+            }
             self.files.push(Entry {
                 path: path.to_owned(),
                 name: name.to_vec(),
