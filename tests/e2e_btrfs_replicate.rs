@@ -46,16 +46,36 @@ fn it_goes_to_another_host_as_a_whole_then_in_part_and_comes_back() {
     assert!(through[0] > 8.0 * MIB, "{through:?}");
     assert_eq!(here.values("full stream rate").len(), 1);
     assert_eq!(here.values("many: account").len(), 2);
+    // What so many snapshots hold, by Btrfs itself: of each number a series. Nothing was changed since.
+    let held = here.of("space");
+    let held: Vec<_> = held
+        .filter(|space| space["name"] == "many: snapshots")
+        .collect();
+    assert_eq!(held.len(), 2);
+    for space in held {
+        assert!(space["held"].as_f64().unwrap() < MIB, "{space}");
+        assert_eq!(space["settled"], true, "{space}");
+    }
+    let report = ["report", "here.jsonl", "--format", "json"];
+    let report = pair.world.run(&report).json();
+    let series = report["rows"][0]["space"].as_array().unwrap();
+    let series = series
+        .iter()
+        .filter(|space| space["name"] == "many: snapshots held");
+    let counts: Vec<_> = series
+        .map(|space| space["labels"]["count"].clone())
+        .collect();
+    assert_eq!(counts, ["1", "2"], "{report}");
     // What nobody tells is not there, and it is said why.
-    let estimate = here
-        .of("space")
-        .find(|space| space["name"] == "full stream, estimate");
-    let estimate = estimate.unwrap();
-    assert_eq!(
-        estimate["why"],
-        "not available, because btrfs send tells none"
-    );
-    assert!(estimate["logical"].is_null(), "{estimate}");
+    for name in ["full stream, estimate", "incremental stream, estimate"] {
+        let mut told = here.of("space");
+        let estimate = told.find(|space| space["name"] == name).unwrap();
+        assert_eq!(
+            estimate["why"],
+            "not available, because btrfs send tells none"
+        );
+        assert!(estimate["logical"].is_null(), "{estimate}");
+    }
     // Directly nobody counts it; the extents go as they are.
     let direct = run(
         "direct.jsonl",

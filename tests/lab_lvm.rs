@@ -178,6 +178,12 @@ fn merged_full_or_in_the_way_it_leaves_nothing() {
             .collect();
         assert_eq!(counts, ["1", "3"], "{name}");
     }
+    let used = recording.of("space");
+    let used: Vec<_> = used
+        .filter(|space| space["name"] == "many: used in the pool")
+        .map(|space| space["stored"].as_f64().unwrap())
+        .collect();
+    assert!(used.len() == 2 && used[0] > 3e6, "{used:?}");
     assert_all_undone(&recording);
     lab.assert_nothing_left();
 

@@ -109,6 +109,15 @@ fn the_experiment_three_times_is_verified_obeys_its_laws_and_leaves_nothing() {
         assert_eq!(all.len(), count, "{name}");
         assert!(all.iter().all(|value| *value > 0.0), "{name}: {all:?}");
     }
+    let many = recording.of("space");
+    let many: Vec<_> = many
+        .filter(|space| space["name"] == "many: snapshots")
+        .map(|space| space["held"].as_f64().unwrap())
+        .collect();
+    assert!(
+        many.len() == 6 && many.iter().all(|held| *held < MIB),
+        "{many:?}"
+    );
     // What the pool says is held and what the file system says are one, but for some metadata: two files
     // of 256 KiB were overwritten or deleted.
     let held = recording.values("held by the first snapshot");

@@ -103,10 +103,12 @@ fn steps_of_a_group_take_turns() {
             "many: create 1",
             "many: list 1",
             "many: account 1",
+            "many: snapshots 1",
             "many: delete 1",
             "many: create 20",
             "many: list 20",
             "many: account 20",
+            "many: snapshots 20",
             "many: delete 20",
         ]
     );

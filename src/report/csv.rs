@@ -111,6 +111,7 @@ fn of_run(lines: &mut Vec<[String; 12]>, session: &Session, run: &RunView, prefi
         }
     }
     for space in session.spaces_of_run(&run.run) {
+        let labels = session.labels_of(&space.step);
         for (name, bytes) in space_figures(space) {
             add(&Sample {
                 series: &space.series,
@@ -119,7 +120,7 @@ fn of_run(lines: &mut Vec<[String; 12]>, session: &Session, run: &RunView, prefi
                 unit: "B",
                 clock: None,
                 resolution: 0.0,
-                labels: Labels::new(),
+                labels: labels.clone(),
             });
         }
     }

@@ -56,7 +56,7 @@ pub use speed::{RESTARTED, Span, Speed, TOGETHER, as_told, beside};
 pub use stake::Stake;
 pub use stamp::Stamp;
 pub use tally::{Outcome, Row, Tally, TimeColumn, space_figures};
-pub use text::{clean, is_unsafe, labelled};
+pub use text::{clean, is_unsafe, labelled, titled};
 pub use verdict::{MOST_ROWS, Says, Verdict, compare, compare_machines, place_name};
 pub use view::{HostView, RunStage, RunView, StepView};
 

@@ -3,7 +3,7 @@
 use rpds::{RedBlackTreeMapSync, VectorSync};
 
 use super::Session;
-use crate::event::{Proof, RunId, Sample, Space, StepId};
+use crate::event::{Labels, Proof, RunId, Sample, Space, StepId};
 
 /// Places of all that is of one step, or of one run.
 #[derive(Debug, Clone, Default)]
@@ -81,6 +81,13 @@ impl Session {
         let all = self.results_of_step.get(step).into_iter();
         let all = all.flat_map(|results| &results.spaces);
         all.filter_map(|at| self.spaces.get(*at))
+    }
+
+    /// The labels of what is read in a step: those of the step.
+    #[must_use]
+    pub fn labels_of(&self, step: &StepId) -> Labels {
+        let step = self.step_view(step);
+        step.map_or_else(Labels::new, |step| step.planned.labels.clone())
     }
 
     /// The proofs of a step, as they came.

@@ -1,6 +1,6 @@
 //! Values of good runs, and the three figures that are made of them.
 
-use super::labelled;
+use super::titled;
 use crate::event::{Bytes, Labels, Phase, Sample};
 
 /// What a figure of bytes counts.
@@ -52,15 +52,7 @@ impl Series {
     /// Its name, with the labels that tell it from others of that name.
     #[must_use]
     pub fn title(&self) -> String {
-        if self.labels.is_empty() {
-            return self.name.clone();
-        }
-        let labels: Vec<String> = self
-            .labels
-            .iter()
-            .map(|(key, value)| labelled(key, value))
-            .collect();
-        format!("{} ({})", self.name, labels.join(", "))
+        titled(&self.name, &self.labels)
     }
 
     /// Whether that is its title.

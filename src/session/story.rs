@@ -219,6 +219,17 @@ impl Story {
 
     /// A step, planned and started.
     pub fn step(&mut self, run: &RunId, name: &str, phase: Phase) -> StepId {
+        self.step_for(run, name, phase, &[])
+    }
+
+    /// The same, for one item that it is repeated for.
+    pub fn step_for(
+        &mut self,
+        run: &RunId,
+        name: &str,
+        phase: Phase,
+        labels: &[(&str, &str)],
+    ) -> StepId {
         self.steps += 1;
         let step = StepId(format!("s{}", self.steps));
         self.tell(What::Step(Box::new(StepChange {
@@ -234,7 +245,7 @@ impl Story {
                 destroys: None,
                 background: false,
                 shows: None,
-                labels: Labels::new(),
+                labels: labels_of(labels),
             }),
         })));
         self.tell(What::Step(Box::new(StepChange {

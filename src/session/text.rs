@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::event::Labels;
+
 /// Whether a character could act on a terminal instead of being shown: control characters,
 /// line and paragraph separators, and the marks that reorder text.
 #[must_use]
@@ -37,6 +39,16 @@ pub fn labelled(key: &str, value: &str) -> String {
         return value.to_owned();
     }
     format!("{key} {value}")
+}
+
+/// A name, with the labels that tell it from others of that name.
+#[must_use]
+pub fn titled(name: &str, labels: &Labels) -> String {
+    if labels.is_empty() {
+        return name.to_owned();
+    }
+    let labels = labels.iter().map(|(key, value)| labelled(key, value));
+    format!("{name} ({})", labels.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::{MOST_FIGURES, short, some};
 use crate::event::{Level, Published, RunId};
 use crate::session::tally::seconds_of;
-use crate::session::{Row, Session, can_be};
+use crate::session::{Row, Session, can_be, titled};
 
 /// Of each row.
 pub(super) struct Told {
@@ -76,7 +76,7 @@ impl Told {
                 if let Some(told) = self.rows.get_mut(*at).filter(|_| is_it) {
                     let why = space.why.as_deref().unwrap_or("two readings differ");
                     let state = if space.settled { "" } else { "not settled: " };
-                    let name = &space.name;
+                    let name = titled(&space.name, &session.labels_of(&space.step));
                     told.unsettled
                         .push(format!("{name}, run {}: {state}{why}", run + 1));
                 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::{Outcome, TimeColumn};
-use crate::event::{Bytes, Clock, Labels, Phase, Published, RunId, Sample, Space};
+use crate::event::{Bytes, Clock, Labels, Phase, PlannedCommand, Published, RunId, Sample, Space};
 use crate::session::series::Counts;
 use crate::session::{RunView, Series, Session, bytes_can_be, can_be, sample_can_be};
 
@@ -74,10 +74,9 @@ pub(super) fn values(session: &Session) -> ByRun<'_> {
     }
     for space in &session.spaces {
         let run = session.run_view(&space.run);
-        let step = session.step_view(&space.step);
-        let phase = step.map(|step| step.planned.phase);
+        let step = session.step_view(&space.step).map(|step| &step.planned);
         let mine = all.entry(&space.run).or_default();
-        for value in of_space(space, run, phase) {
+        for value in of_space(space, run, step) {
             mine.push(value);
         }
     }
@@ -92,8 +91,9 @@ fn series_of<'a>(told: &'a str, run: Option<&'a RunView>) -> &'a str {
     }
 }
 
-fn of_sample<'a>(sample: &'a Sample, run: Option<&'a RunView>, phase: Option<Phase>) -> Value<'a> {
-    let mut labels = sample.labels.clone();
+// Labels that the run does not have, and the number of an iteration.
+fn apart(labels: &Labels, run: Option<&RunView>) -> (Labels, u64) {
+    let mut labels = labels.clone();
     let mut iteration = 0;
     for key in ITERATION {
         if let Some(number) = labels.get(key).and_then(|text| text.parse().ok()) {
@@ -104,6 +104,11 @@ fn of_sample<'a>(sample: &'a Sample, run: Option<&'a RunView>, phase: Option<Pha
     if let Some(run) = run {
         labels.retain(|key, value| run.labels.get(key) != Some(value));
     }
+    (labels, iteration)
+}
+
+fn of_sample<'a>(sample: &'a Sample, run: Option<&'a RunView>, phase: Option<Phase>) -> Value<'a> {
+    let (labels, iteration) = apart(&sample.labels, run);
     Value {
         name: Cow::Borrowed(&sample.name),
         unit: &sample.unit,
@@ -122,8 +127,10 @@ fn of_sample<'a>(sample: &'a Sample, run: Option<&'a RunView>, phase: Option<Pha
 fn of_space<'a>(
     space: &'a Space,
     run: Option<&'a RunView>,
-    phase: Option<Phase>,
+    step: Option<&PlannedCommand>,
 ) -> impl Iterator<Item = Value<'a>> {
+    let (labels, iteration) = step.map_or_else(Default::default, |step| apart(&step.labels, run));
+    let phase = step.map(|step| step.phase);
     readings(space).map(move |(counts, name, bytes)| Value {
         name: Cow::Owned(name),
         unit: "B",
@@ -132,8 +139,8 @@ fn of_space<'a>(
         figure: bytes.0 as f64,
         can_be: bytes_can_be(bytes),
         series: series_of(&space.series, run),
-        labels: Labels::new(),
-        iteration: 0,
+        labels: labels.clone(),
+        iteration,
         counts,
         phase,
     })

@@ -289,6 +289,45 @@ fn the_same_binding_twice_is_one_row() {
 }
 
 #[test]
+fn space_that_is_read_for_each_item_is_a_series_of_each() {
+    let mut story = Story::new();
+    let btrfs = story.binding("btrfs-send", "nas");
+    for bytes in [[10, 70], [20, 80]] {
+        let run = story.run(&btrfs, "native");
+        for (count, bytes) in ["1", "100"].into_iter().zip(bytes) {
+            let step = story.step_for(&run, "many", Phase::Prepare, &[("count", count)]);
+            story.tell(What::Space(Space {
+                run: run.clone(),
+                step,
+                name: "many".into(),
+                series: String::new(),
+                logical: None,
+                stored: None,
+                held: (count == "100" || bytes == 10).then_some(Bytes(bytes)),
+                settled: true,
+                why: (bytes == 20).then(|| "not available, because it is so".to_owned()),
+            }));
+        }
+        story.done(&run, EndState::Ok);
+    }
+    let row = Tally::of(&story.session()).rows.remove(0);
+    let all = row.space.iter();
+    let all: Vec<_> = all.map(|one| (one.title(), one.values.clone())).collect();
+    let expected = [
+        ("many held (count 1)".to_owned(), vec![10.0]),
+        ("many held (count 100)".to_owned(), vec![70.0, 80.0]),
+    ];
+    assert_eq!(all, expected);
+    assert_eq!(
+        row.remarks,
+        [
+            "many held (count 1): 1 of 2 runs have a value",
+            "many (count 1), run 2: not available, because it is so"
+        ]
+    );
+}
+
+#[test]
 fn a_space_reading_gives_up_to_three_figures() {
     let mut story = Story::new();
     let btrfs = story.binding("btrfs-snapshot", "nas");

@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use crate::event::{Sample, Space};
-use crate::session::{Left, LeftState, PoolView, Session, bytes_can_be, sample_can_be};
+use crate::session::{Left, LeftState, PoolView, Session, bytes_can_be, labelled, sample_can_be};
 
 use super::super::keys::{Action, Context};
 use super::super::model::{Model, Pane};
@@ -147,7 +147,7 @@ fn draw_item(ui: Ui<'_>, row: &mut Row<'_>, item: &Item<'_>, name: usize) {
         Item::Heading(title) => {
             row.text(title, Role::Title);
         }
-        Item::Space(space) => figure(row, space, name),
+        Item::Space(space) => figure(ui, row, space, name),
         Item::Told(sample) => told(ui, row, sample, name),
         Item::Sum {
             name: what,
@@ -236,7 +236,7 @@ fn still_out(row: &mut Row<'_>, left: &Left, name: usize) {
     };
 }
 
-fn figure(row: &mut Row<'_>, space: &Space, name: usize) {
+fn figure(ui: Ui<'_>, row: &mut Row<'_>, space: &Space, name: usize) {
     row.left(&space.name, name, Role::Text);
     let figures = [
         (space.stored, "stored"),
@@ -255,6 +255,9 @@ fn figure(row: &mut Row<'_>, space: &Space, name: usize) {
                 .gap(1)
                 .text(word, Role::Muted);
         }
+    }
+    for (key, value) in ui.session.labels_of(&space.step) {
+        row.gap(2).text(&labelled(&key, &value), Role::Muted);
     }
     match (&space.why, space.settled) {
         (Some(why), true) => row.gap(2).text(why, Role::Muted),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::event::{Bytes, Place, Placement, RunId, Sample, Space};
+use crate::event::{Bytes, Labels, Place, Placement, RunId, Sample, Space};
 use crate::session::{Left, PoolView, Session};
 
 use super::super::super::counted::{Counted, Moved};
@@ -148,12 +148,13 @@ fn of_session<'a>(session: &'a Session, figures: &'a Counted) -> Vec<Item<'a>> {
     all
 }
 
-/// The newest figure of each name of a run.
+/// The newest figure of each name of a run, and of each item that its step is repeated for.
 fn latest<'a>(session: &'a Session, run: &RunId) -> Vec<&'a Space> {
     let mut latest: Vec<&Space> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut places: HashMap<(&str, Labels), usize> = HashMap::new();
     for space in session.spaces_of_run(run) {
-        let at = *places.entry(&space.name).or_insert(latest.len());
+        let of = (space.name.as_str(), session.labels_of(&space.step));
+        let at = *places.entry(of).or_insert(latest.len());
         match latest.get_mut(at) {
             Some(known) => *known = space,
             None => latest.push(space),
