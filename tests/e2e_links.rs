@@ -230,8 +230,9 @@ fn a_step_of_a_host_that_lost_its_power_is_lost_and_what_it_left_is_named_and_re
         machine.sshd.known_hosts().display()
     );
     fs::write(world.path("home/.ssh/config"), config).unwrap();
-    let long = step("long", "protect", "seq 1 5000; sleep 1000");
-    world.method("long", &[HEAD, COPY, &long, DESTROY, BACK].concat());
+    // The subject is gone by then: its copy is needed.
+    let long = step("long", "restore", "seq 1 5000; sleep 1000");
+    world.method("long", &[HEAD, COPY, DESTROY, &long, BACK].concat());
     let arguments = ["--host", "lab", "--method", "long", "--reps", "1"];
     let arguments = world.arguments("r.jsonl", &arguments);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

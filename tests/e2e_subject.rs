@@ -17,7 +17,7 @@ mod world;
 use std::fs;
 
 use going::Going;
-use methods::{BESIDE, COPY, HEAD, step};
+use methods::{BESIDE, COPY, DESTROY, HEAD, step};
 use rustix::process::Signal;
 use world::{World, entries};
 
@@ -90,6 +90,45 @@ fn packed_archives_of_odd_names_come_back() {
         assert_eq!(tree::look(&root), before, "{compress}");
     }
     world.assert_empty();
+}
+
+/// Nothing was done to the subject: nothing has to be brought back, whatever has been made.
+#[test]
+fn a_failed_backup_of_what_was_only_read_keeps_nothing() {
+    let (world, root) = planted();
+    let before = tree::look(&root);
+    let there = "[[step]]\nuse = \"there\"\n";
+    let broken = step("second backup", "protect", "echo 'no space' >&2; exit 9");
+    for (method, made) in [("there", there), ("copied", COPY)] {
+        world.method(method, &[HEAD, made, &broken].concat());
+        let record = format!("{method}.jsonl");
+        let subject = subject(&root);
+        let arguments = ["--method", method, "--subject", &subject, "--reps", "1"];
+        let (run, recording) = world.session(&record, &arguments);
+        assert_eq!(run.code, 1, "{}", run.err);
+        assert!(run.err.contains("no space"), "{}", run.err);
+        assert!(!run.err.contains("is kept"), "{}", run.err);
+        let leaves = recording.leaves();
+        assert!(leaves.iter().any(|(name, ..)| name == "copy"), "{leaves:?}");
+        assert!(leaves.iter().all(|(_, state, _)| state == "undone"));
+        assert_eq!(tree::look(&root), before, "{method}");
+        world.assert_empty();
+    }
+}
+
+#[test]
+fn a_failed_backup_of_what_was_destroyed_keeps_the_copy() {
+    let world = World::new();
+    let broken = step("second backup", "protect", "exit 9");
+    world.method("broken", &[HEAD, COPY, DESTROY, &broken].concat());
+    let (run, recording) = world.session("r.jsonl", &["--method", "broken", "--reps", "1"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    let kept = |name: &str| {
+        let all = recording.leaves();
+        all.iter()
+            .any(|(of, state, _)| of == name && state == "kept")
+    };
+    assert!(kept("copy") && kept("box"), "{}", run.err);
 }
 
 #[test]

@@ -112,12 +112,13 @@ impl Run<'_> {
         if (own || !self.destroyed) && self.pools.reached().is_some() {
             return None;
         }
-        let copies = self.open.iter().any(Open::is_copy);
-        let early = matches!(halt.phase, Phase::Prepare | Phase::Protect) && !self.destroyed;
-        if early && !copies {
+        // While a copy is made of what nothing was done to, nothing has to be brought back.
+        let early = matches!(halt.phase, Phase::Prepare | Phase::Protect);
+        if early && !self.damaged {
             return None;
         }
-        if halt.end == EndState::Stopped && !copies && !self.destroyed {
+        let copies = self.open.iter().any(Open::is_copy);
+        if halt.end == EndState::Stopped && !copies && !self.damaged {
             return None;
         }
         let what = if own {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::Value;
 
 use crate::event::{
-    EndState, Level, PlannedCommand, PlannedRun, Proof, RunChange, RunState, StepEnd, StepId,
-    StepState, What,
+    EndState, Level, Phase, PlannedCommand, PlannedRun, Proof, RunChange, RunState, StepEnd,
+    StepId, StepState, What,
 };
 use crate::host::Host;
 use crate::method::{AGREED, Bound, ExpandedStep, RunNames, Step};
@@ -49,6 +49,8 @@ pub(super) struct Run<'a> {
     pub identities: Option<BTreeMap<String, String>>,
     pub open: Vec<Open>,
     pub destroyed: bool,
+    /// A step has begun that destroys, or that does what the copy is for.
+    pub damaged: bool,
     pub warned: bool,
     /// Exit code of the error that ended a step.
     pub exit: Option<i32>,
@@ -86,6 +88,7 @@ impl<'a> Run<'a> {
             identities: None,
             open: Vec::new(),
             destroyed: false,
+            damaged: false,
             warned: false,
             exit: None,
         }
@@ -241,6 +244,7 @@ impl<'a> Run<'a> {
             }
             self.destroyed = true;
         }
+        self.damaged |= self.destroyed || step.step.phase == Phase::Damage;
         self.shared.teller.step(&id, StepState::Started);
         let acted = self.act(step, &id, doing, &context, &host_name).await;
         let acted = match acted {
