@@ -29,12 +29,11 @@ impl Programs {
     /// counts; what fits none fails. It knows the variables of the text that calls it.
     fn new(name: &str, answers: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let cases: String = answers
-            .iter()
-            .map(|(pattern, answer)| format!("  {pattern}) {answer} ;;\n"))
-            .collect();
+        let cases = answers.iter();
+        let cases = cases.map(|(pattern, answer)| format!("  {pattern}) {answer} ;;"));
+        let cases = cases.collect::<Vec<_>>().join("\n");
         let file = folder.path().join(name);
-        let text = format!("#!/bin/sh\ncase \"$*\" in\n{cases}  *) exit 1 ;;\nesac\n");
+        let text = format!("#!/bin/sh\ncase \"$*\" in\n{cases}\n  *) exit 1 ;;\nesac\n");
         fs::write(&file, text).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
         Self(folder)
