@@ -224,7 +224,14 @@ fn a_guest_that_the_run_makes_is_reached_by_ssh_too() {
         ),
         (
             "b.jsonl",
-            &["--method", "pve-vzdump", "--set", "storage=bkp"],
+            &[
+                "--method",
+                "pve-vzdump",
+                "--set",
+                "storage=bkp",
+                "--set",
+                "place=same",
+            ],
         ),
     ] {
         let (ended, _) = node.session(record, &[more, &sets].concat());
