@@ -52,6 +52,8 @@ struct Row {
     target: Option<String>,
     #[serde(default = "full")]
     series: String,
+    /// The method that moves a disk of `ESXi` so here, where that is another one.
+    here: Option<String>,
     /// The method that ran at the same time.
     with: Option<String>,
     /// `8:01`, `1:18:13`.
@@ -243,6 +245,13 @@ fn row_events(
     if let Some(back) = &row.back {
         let step = StepId(format!("s{}b", at + 1));
         all.extend(told.step(&step, "restore", &back.time, Some(back.printed))?);
+    }
+    if let Some(here) = &row.here {
+        let text = format!(
+            "{} is between any two hosts; from ESXi this row is measured here by {here}",
+            row.method
+        );
+        all.push(note(&text, Some(run)));
     }
     if row.target.as_deref() == Some("windows") {
         let text =

@@ -67,7 +67,12 @@ fn rates_are_made_of_bytes_and_time_and_two_rows_contradict_theirs() {
         let rate = figure("backup", "B/s").unwrap();
         assert!((rate * seconds - 8_589_934_592.0).abs() < 1.0, "{row}");
         rates += 1;
-        if row["remarks"].to_string().contains("is told, its bytes") {
+        let remarks = row["remarks"].to_string();
+        for (method, here) in [("copy-ftp", "esxi-ftp"), ("copy-scp", "esxi-scp")] {
+            let says = remarks.contains(&format!("is measured here by {here}"));
+            assert_eq!(says, row["method"] == method, "{row}");
+        }
+        if remarks.contains("is told, its bytes") {
             contradict.push(row["method"].as_str().unwrap());
         }
     }

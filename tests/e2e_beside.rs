@@ -40,6 +40,31 @@ fn a_load_that_fails_early_ends_the_run_with_its_reason() {
     world.assert_empty();
 }
 
+/// A server that cannot begin is not waited for: what is told is why it could not.
+#[test]
+fn a_wait_for_what_has_failed_ends_with_its_reason() {
+    let world = World::new();
+    let server = load("echo 'the port is taken' >&2; exit 1", "");
+    for (name, wait) in [
+        (
+            "by-port",
+            r#"{ port = "1", banner = "220", limit = "10m" }"#,
+        ),
+        ("by-command", r#"{ until = "false", limit = "10m" }"#),
+    ] {
+        let wait =
+            format!("\n[[step]]\nname  = \"answers\"\nphase = \"prepare\"\nwait  = {wait}\n");
+        world.method(name, &[HEAD, &server, &wait, COPY, BESIDE].concat());
+        let record = format!("{name}.jsonl");
+        let (run, recording) = world.session(&record, &["--method", name, "--reps", "1"]);
+        assert_eq!(run.code, 1, "{}", run.err);
+        let why = "load, which was to go on beside: the port is taken";
+        assert!(run.err.contains(why), "{}", run.err);
+        assert_eq!(recording.ends(), ["failed"]);
+        world.assert_empty();
+    }
+}
+
 #[test]
 fn a_load_that_is_over_too_early_is_said() {
     let world = World::new();

@@ -86,6 +86,19 @@ fn moved_tree(pair: &Pair, method: &str, more: &[&str]) {
     pair.world.assert_empty();
 }
 
+/// The same with scratch folders in one whose name a shell and a server's settings could take for more.
+fn moved_in_odd_folder(pair: &Pair, method: &str) {
+    let sandbox = pair.world.path("it's #1 {of} $(id)");
+    std::fs::create_dir_all(&sandbox).unwrap();
+    let sandbox = sandbox.display().to_string();
+    let all = ["run", "--host", "lab", "--role", "target=vault", "--method"];
+    let rest = ["--sandbox", &sandbox, "--reps", "1"];
+    let run = [&all[..], &[method], &rest, &world::SMALL].concat();
+    pair.world.run(&run).assert_good();
+    let left = std::fs::read_dir(&sandbox).unwrap().count();
+    assert_eq!(left, 0, "{method}");
+}
+
 #[test]
 fn ssh_moves_a_file_there_and_back() {
     let Some(pair) = Pair::new() else { return };
@@ -112,6 +125,7 @@ fn ssh_moves_a_file_there_and_back() {
         let (report, _) = moved(&pair, method, 3, &[]);
         assert_rates(&report, &["backup", "restore"]);
         moved_tree(&pair, method, &[]);
+        moved_in_odd_folder(&pair, method);
     }
 }
 
@@ -192,12 +206,14 @@ fn servers_of_the_run_take_and_give_a_file() {
         assert_eq!(told.len(), 3, "{report}");
         assert_no_secret(&recording, "proftpd.conf");
         moved_tree(&pair, "copy-ftp", &[]);
+        moved_in_odd_folder(&pair, "copy-ftp");
     }
     if have_tool("busybox") {
         let (report, recording) = moved(&pair, "copy-http", 1, &[]);
         assert_rates(&report, &["restore"]);
         assert_no_secret(&recording, "httpd.conf");
         moved_tree(&pair, "copy-http", &[]);
+        moved_in_odd_folder(&pair, "copy-http");
     }
 }
 

@@ -115,6 +115,53 @@ fn a_path_that_pscp_would_take_for_a_pattern_is_refused() {
     assert!(said.out.contains("takes for a pattern"), "{}", said.out);
 }
 
+/// What a server's settings, a client's commands or a shell on the other side would take a scratch folder for.
+#[test]
+fn a_scratch_folder_that_is_taken_for_more_than_its_name_is_refused() {
+    let world = World::new();
+    std::fs::create_dir(world.path("data")).unwrap();
+    let subject = format!("dir:{}", world.text("data"));
+    let look = |method: &str, sandbox: &str| {
+        std::fs::create_dir_all(world.path(sandbox)).unwrap();
+        let sandbox = world.text(sandbox);
+        let method = ["check", "--method", method, "--role", "target=local"];
+        let rest = ["--subject", &subject, "--sandbox", &sandbox];
+        let said = world.run(&[&method[..], &rest].concat());
+        (said.code, said.out)
+    };
+    for (method, tools, names, word) in [
+        (
+            "copy-ftp",
+            ["proftpd", "curl"],
+            ["a [b]", "a\"b", "a%u", "a\nb"],
+            "which proftpd takes for",
+        ),
+        (
+            "copy-scp",
+            ["scp", "ssh"],
+            ["a [b]", "a*", "a\\b", "a\nb"],
+            "which scp takes for",
+        ),
+        (
+            "copy-sftp",
+            ["sftp", "ssh"],
+            ["a\"b", "a\\b", "a\n!id", "\n"],
+            "which sftp takes for",
+        ),
+    ] {
+        if !tools.iter().all(|tool| have_tool(tool)) {
+            continue;
+        }
+        for name in names {
+            let (code, said) = look(method, name);
+            assert_eq!(code, 4, "{method} {name:?}: {said}");
+            assert!(said.contains(word), "{method} {name:?}: {said}");
+        }
+        let (_, said) = look(method, "it's #1 here");
+        assert!(!said.contains(word), "{method}: {said}");
+    }
+}
+
 /// Before its password is asked for.
 #[test]
 fn a_server_that_is_named_is_looked_at_before() {
@@ -175,6 +222,11 @@ fn settings_that_cannot_be_meant_are_refused_before_anything_is_made() {
         refused("copy-local", &[&to], "stands in the subject");
     }
     refused("copy-local", &["to=/no/such"], "is not there");
+    refused(
+        "copy-local",
+        &["to=/no\nsuch"],
+        "/no?such, for the copy, is not there",
+    );
     for method in ["restic", "borg"] {
         if have_tool(method) {
             let to = format!("to={}", link.display());

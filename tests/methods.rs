@@ -26,6 +26,22 @@ fn a_condition_is_decided_in_the_plan() {
     assert!(steps(&same).contains(&"destroy the guest"));
 }
 
+/// What a step leaves under a condition is not there, nor looked for, where that does not hold.
+#[test]
+fn what_is_left_under_a_condition_is_decided_in_the_plan() {
+    let left = |method: &str, sets: &[(&str, &str)]| -> Vec<String> {
+        let bound = bound(method, None, sets);
+        let all = bound.steps.iter().flat_map(|step| &step.step.leaves);
+        all.map(|leaves| leaves.id.clone()).collect()
+    };
+    assert_eq!(left("copy-ftp", &[]), ["box", "copy"]);
+    let server = [("server", "nas.lab")];
+    assert_eq!(left("copy-ftp", &server), ["box", "copy on the server"]);
+    assert_eq!(left("copy-rsync", &[]), ["box", "copy"]);
+    let server = [("server", "nas.lab/pool")];
+    assert_eq!(left("copy-rsync", &server), ["box", "copy in the module"]);
+}
+
 #[test]
 fn steps_of_a_group_take_turns() {
     let zfs = bound("zfs-snapshot", None, &[("snapshots", "1,20")]);

@@ -70,10 +70,14 @@ impl Run<'_> {
                 port,
                 banner,
                 limit,
-            } => waiting::port(&address, &port, &banner, limit, control).await,
+            } => {
+                let answers = waiting::port(&address, &port, &banner, limit, control);
+                self.waiting(step, answers).await
+            }
             Doing::Until { script, limit } => {
                 let host = self.connected(host_name)?;
-                waiting::command(host.as_ref(), &script, limit, control).await
+                let succeeds = waiting::command(host.as_ref(), &script, limit, control);
+                self.waiting(step, succeeds).await
             }
             Doing::Time(seconds) => waiting::time(seconds, control).await,
         };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -18,6 +19,10 @@ use super::command::{self, Begun, Followed, Following, PATIENCE};
 use super::run::Run;
 use super::teller::About;
 use super::timed::Timed;
+use super::waiting::Waited;
+
+/// Pause between two looks at what goes on beside a wait.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Steps that go on beside others, and those of them that are over.
 #[derive(Default)]
@@ -32,6 +37,13 @@ impl Beside {
     /// Whether one of those that go on is a load.
     pub fn has_load(&self) -> bool {
         self.going.values().any(|going| is_load(&going.step))
+    }
+
+    /// Until one of those that go on is over.
+    async fn one_is_over(&self) {
+        while !self.going.values().any(|going| going.handle.is_finished()) {
+            tokio::time::sleep(LOOK).await;
+        }
     }
 }
 
@@ -141,12 +153,37 @@ impl Run<'_> {
         Ok(Acted::new(EndState::Ok, (begin, begin)))
     }
 
+    /// Waits; not any longer once what goes on beside it has failed, such as the server that is waited for.
+    pub(super) async fn waiting(
+        &mut self,
+        step: &ExpandedStep,
+        wait: impl Future<Output = Waited>,
+    ) -> Waited {
+        tokio::pin!(wait);
+        loop {
+            tokio::select! {
+                biased;
+                waited = &mut wait => return waited,
+                () = self.beside.one_is_over() => {}
+            }
+            let when = format!("while it was waited for ({})", step.name);
+            if let Err(why) = self.looked_beside(step, &when).await {
+                return Waited::NotThere(why);
+            }
+        }
+    }
+
     /// Looks at what goes on beside, before the next step begins: what is measured beside a load
     /// that is over is not measured beside it.
     ///
     /// # Errors
     /// Why the run cannot go on: a load has failed.
     pub(super) async fn look_beside(&mut self, next: &ExpandedStep) -> Result<(), String> {
+        let when = format!("before {} began", next.name);
+        self.looked_beside(next, &when).await
+    }
+
+    async fn looked_beside(&mut self, next: &ExpandedStep, when: &str) -> Result<(), String> {
         let going = &mut self.beside.going;
         let over: Vec<_> = going
             .extract_if(.., |_, background| background.handle.is_finished())
@@ -169,10 +206,7 @@ impl Run<'_> {
                 ..About::default()
             };
             let how = if is_good { "was over" } else { "had failed" };
-            let text = format!(
-                "{name} {how} before {} began: from there on nothing was measured beside it",
-                next.name
-            );
+            let text = format!("{name} {how} {when}: from there on nothing was measured beside it");
             self.shared.teller.note(Level::Warning, text, about);
         }
         self.tell_sure();

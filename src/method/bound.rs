@@ -91,8 +91,9 @@ impl Bound {
             .and_then(|room| u64::try_from(room).ok())
     }
 
-    pub(super) fn applies(&self, step: &Step) -> Result<bool, MethodError> {
-        let Some(when) = &step.when else {
+    /// Whether a condition of a step holds: its own, or that of something in it.
+    pub(super) fn holds(&self, step: &Step, when: Option<&str>) -> Result<bool, MethodError> {
+        let Some(when) = when else {
             return Ok(true);
         };
         let context = self.context(

@@ -277,6 +277,8 @@ impl<'a> Known<'a> {
                     leaves.id
                 ));
             }
+            self.when(leaves.when.as_deref(), &step.with)
+                .map_err(|why| format!("leaves: {why}"))?;
             // Found again by what was known before the step, also after a crash.
             self.template("leaves.find", &leaves.find, names)?;
             let mut undo = names.clone();

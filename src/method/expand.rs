@@ -19,9 +19,16 @@ impl Bound {
         let mut all = Vec::new();
         let mut steps = Vec::new();
         for step in &self.method.steps {
-            if self.applies(step)? {
-                steps.push(Arc::new(step.clone()));
+            if !self.holds(step, step.when.as_deref())? {
+                continue;
             }
+            let mut step = step.clone();
+            for leaves in std::mem::take(&mut step.leaves) {
+                if self.holds(&step, leaves.when.as_deref())? {
+                    step.leaves.push(leaves);
+                }
+            }
+            steps.push(Arc::new(step));
         }
         for together in steps.chunk_by(|a, b| are_together(a, b)) {
             let Some(each) = together.first().and_then(|step| step.each.as_ref()) else {

@@ -13,6 +13,8 @@ pub struct Leaves {
     pub id: String,
     /// What it is.
     pub kind: LeaveKind,
+    /// Expression over settings and facts: whether the step leaves it at all.
+    pub when: Option<String>,
     /// Shell text that prints what is there, or nothing.
     pub find: String,
     /// Shell text that takes `{{ found }}` away.
@@ -27,6 +29,7 @@ pub struct Leaves {
 pub(super) struct LeavesEntry {
     pub id: Option<String>,
     pub kind: Option<LeaveKind>,
+    pub when: Option<String>,
     pub find: Option<String>,
     pub undo: Option<String>,
     pub back: Option<String>,
@@ -44,6 +47,7 @@ impl TryFrom<LeavesEntry> for Leaves {
         Ok(Self {
             id: entry.id.ok_or_else(|| missing("id"))?,
             kind: entry.kind.ok_or_else(|| missing("kind"))?,
+            when: entry.when,
             find: entry.find.ok_or_else(|| missing("find"))?,
             undo: entry.undo.ok_or_else(|| missing("undo"))?,
             back: entry.back,

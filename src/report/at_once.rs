@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::event::{First, Phase, count};
-use crate::session::{AtOnce, Slowed, Span, Starved};
+use crate::session::{AtOnce, Overlaps, Slowed, Span, Starved};
 
 use super::comparison::Comparison;
 use super::figures::{number, trim};
@@ -75,23 +75,36 @@ fn slowed(compared: &Comparison, pair: &AtOnce, side: &Slowed) -> String {
     };
     let other = pair.method(1 - side.of);
     let times = match side.high {
-        Some(high) if trim(side.low, 1) == trim(high, 1) => trim(high, 1),
-        Some(high) => format!("{}–{}", trim(side.low, 1), trim(high, 1)),
-        None => format!("at least {}", trim(side.low, 1)),
+        _ if !side.is_at_once() => String::new(),
+        Some(high) if trim(side.low, 1) == trim(high, 1) => {
+            format!(": {}", as_long(&trim(high, 1)))
+        }
+        Some(high) => format!(
+            ": {}",
+            as_long(&format!("{}–{}", trim(side.low, 1), trim(high, 1)))
+        ),
+        None => format!(": {}", as_long(&format!("at least {}", trim(side.low, 1)))),
     };
     format!(
-        "{}, {}: {} beside {other}, {} alone: {} ({})",
+        "{}, {}: {} beside {other}, {} alone{times} ({})",
         side.phase,
         name(side.alone),
         together(&seconds(side.seconds_beside)),
         together(&seconds(side.seconds_alone)),
-        together(&format!("{times} times as long")),
         together(&format!("n = {}", side.n))
     )
 }
 
+fn as_long(times: &str) -> String {
+    together(&format!("{times} times as long"))
+}
+
 fn outside(side: &Slowed, first: First) -> Option<String> {
-    let (overlap, share) = side.overlap?;
+    let Overlaps {
+        seconds: overlap,
+        share,
+        ..
+    } = side.overlap?;
     let percent = Span {
         low: share.low * 100.0,
         high: share.high * 100.0,
@@ -122,6 +135,9 @@ fn gave_way(pair: &AtOnce, phase: Phase, starved: Starved) -> String {
             "{phase}: {} too few to say which one is starved",
             together(&format!("n = {n} is"))
         ),
+        Starved::Apart => {
+            format!("{phase}: they hardly worked at once, so which one is starved is not said")
+        }
     }
 }
 
@@ -144,7 +160,7 @@ pub(super) fn json(compared: &Comparison, key: impl Fn(usize) -> Value) -> Value
         let starved = pair.starved.iter().map(|(phase, starved)| {
             let method = match starved {
                 Starved::Method(at) => json!(pair.method(*at)),
-                Starved::Neither | Starved::TooFew(_) => Value::Null,
+                Starved::Neither | Starved::TooFew(_) | Starved::Apart => Value::Null,
             };
             json!({ "phase": phase.to_string(), "method": method, "says": gave_way(pair, *phase, *starved) })
         });
@@ -169,8 +185,8 @@ fn of_side(side: &Slowed, key: &impl Fn(usize) -> Value) -> Value {
         "alone": span(side.seconds_alone, "s"),
         "beside": span(side.seconds_beside, "s"),
         "n": side.n,
-        "slowdown": { "low": number(side.low, ""), "high": side.high.map(|high| number(high, "")) },
-        "overlap": side.overlap.map(|(overlap, _)| span(overlap, "s")),
-        "share": side.overlap.map(|(_, share)| span(share, "")),
+        "slowdown": side.is_at_once().then(|| json!({ "low": number(side.low, ""), "high": side.high.map(|high| number(high, "")) })),
+        "overlap": side.overlap.map(|all| span(all.seconds, "s")),
+        "share": side.overlap.map(|all| span(all.share, "")),
     })
 }

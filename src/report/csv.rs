@@ -98,11 +98,11 @@ fn of_run(lines: &mut Vec<[String; 12]>, session: &Session, run: &RunView, prefi
         });
     }
     for phase in [Phase::Protect, Phase::Restore] {
-        if let Some((seconds, _)) = session.at_once(run, phase) {
+        if let Some(overlap) = session.at_once(run, phase) {
             add(&Sample {
                 series: "",
                 name: &format!("at once, {phase}"),
-                value: seconds,
+                value: overlap.both,
                 unit: "s",
                 clock: Some(Clock::Here),
                 resolution: 0.0,

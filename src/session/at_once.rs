@@ -52,8 +52,70 @@ pub struct Slowed {
     pub high: Option<f64>,
     /// The smaller number of runs.
     pub n: usize,
-    /// Seconds in which both worked, and what share of its own time that is; none where no times of day are told.
-    pub overlap: Option<(Span, Span)>,
+    /// For how long both worked; none where no times of day are told.
+    pub overlap: Option<Overlaps>,
+}
+
+impl Slowed {
+    /// Whether what it took beside the other tells anything of both at once; taken so where no times of day are told.
+    #[must_use]
+    pub fn is_at_once(&self) -> bool {
+        self.overlap.is_none_or(|all| all.are_real)
+    }
+}
+
+/// For how long both of two runs worked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Overlap {
+    /// Seconds in which both did.
+    pub both: f64,
+    /// Seconds in which the run itself did.
+    pub own: f64,
+    /// Seconds in which the one did that took shorter.
+    pub shorter: f64,
+}
+
+/// From which share of the shorter one's time on two have worked at once: below it, each has had the machine for
+/// itself for the most part.
+const REAL: f64 = 0.5;
+
+impl Overlap {
+    /// What share of its own time the other one worked, too.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.both / self.own
+    }
+
+    /// Whether it was long enough to tell anything of both at once.
+    #[must_use]
+    pub fn is_real(&self) -> bool {
+        self.both > 0.0 && self.both >= REAL * self.shorter
+    }
+}
+
+/// The overlaps of all runs of a row.
+#[derive(Debug, Clone, Copy)]
+pub struct Overlaps {
+    /// Seconds in which both worked.
+    pub seconds: Span,
+    /// What share of its own time that is.
+    pub share: Span,
+    /// Whether each of them tells anything of both at once.
+    pub are_real: bool,
+}
+
+impl Overlaps {
+    fn of(all: &[Overlap]) -> Self {
+        let span = |of: &dyn Fn(&Overlap) -> f64| Span {
+            low: all.iter().map(of).fold(f64::INFINITY, f64::min),
+            high: all.iter().map(of).fold(0.0, f64::max),
+        };
+        Self {
+            seconds: span(&|one| one.both),
+            share: span(&Overlap::share),
+            are_real: all.iter().all(Overlap::is_real),
+        }
+    }
 }
 
 /// Which of two gave way.
@@ -65,6 +127,8 @@ pub enum Starved {
     Neither,
     /// Too few runs to say.
     TooFew(usize),
+    /// They hardly worked at once: nothing is said of it.
+    Apart,
 }
 
 /// Phases that are measured at once.
@@ -161,13 +225,7 @@ fn slowed(
         let run = session.run_view(row.runs.get(*at)?)?;
         overlaps.extend(session.at_once(run, phase));
     }
-    let overlap = (overlaps.len() == two.len()).then(|| {
-        let span = |of: &dyn Fn(&(f64, f64)) -> f64| Span {
-            low: overlaps.iter().map(of).fold(f64::INFINITY, f64::min),
-            high: overlaps.iter().map(of).fold(0.0, f64::max),
-        };
-        (span(&|one| one.0), span(&|one| one.0 / one.1))
-    });
+    let overlap = (overlaps.len() == two.len()).then(|| Overlaps::of(&overlaps));
     Some(Slowed {
         of,
         phase,
@@ -252,7 +310,9 @@ fn starved(sides: &[Slowed], phase: Phase) -> Option<Starved> {
     };
     let gave_way = |one: usize, other: usize| Some(least(one)? > most(other)?.max(1.0));
     let (first, second) = (gave_way(0, 1)?, gave_way(1, 0)?);
+    let apart = of(0).chain(of(1)).any(|side| !side.is_at_once());
     Some(match (first, second) {
+        _ if apart => Starved::Apart,
         _ if n < SOME => Starved::TooFew(n),
         (true, _) => Starved::Method(0),
         (_, true) => Starved::Method(1),
@@ -301,10 +361,10 @@ impl Session {
         all(self, rows)
     }
 
-    /// How long a run and what it was beside both worked in a phase, and how long the run did in all, in seconds by
-    /// this machine's clock; nothing where the run was beside nothing, or nothing is known.
+    /// For how long a run and what it was beside both worked in a phase, by this machine's clock; nothing where the
+    /// run was beside nothing, or nothing is known.
     #[must_use]
-    pub fn at_once(&self, run: &RunView, phase: Phase) -> Option<(f64, f64)> {
+    pub fn at_once(&self, run: &RunView, phase: Phase) -> Option<Overlap> {
         let other = run.labels.get(TOGETHER)?;
         let mine = self.binding(&run.binding)?;
         let is_beside = |one: &&RunView| {
@@ -321,16 +381,21 @@ impl Session {
         spans.sort_unstable();
         let mut theirs = Vec::new();
         merge(&mut theirs, spans);
-        let mut both = 0;
-        let mut whole = 0;
-        for (begin, end) in run.work(Some(phase)) {
-            whole += end - begin;
-            for (from, to) in &theirs {
-                both += end.min(*to).saturating_sub(begin.max(*from));
-            }
-        }
+        let mine = run.work(Some(phase));
+        let both = |(begin, end): &(u64, u64), (from, to): &(u64, u64)| {
+            end.min(to).saturating_sub(*begin.max(from))
+        };
+        let met = |one: &(u64, u64)| mine.iter().map(|mine| both(mine, one)).sum::<u64>();
+        let long = |all: &[(u64, u64)]| all.iter().map(|(from, to)| to - from).sum::<u64>();
+        let own = long(&mine);
+        // Of the other's work the part that met this: a repetition is beside another repetition of its own.
+        let beside: Vec<(u64, u64)> = theirs.into_iter().filter(|one| met(one) > 0).collect();
         let seconds = |nanos: u64| nanos as f64 / 1e9;
-        (whole > 0).then(|| (seconds(both), seconds(whole)))
+        (own > 0).then(|| Overlap {
+            both: seconds(beside.iter().map(met).sum()),
+            own: seconds(own),
+            shorter: seconds(own.min(long(&beside))),
+        })
     }
 }
 

@@ -41,7 +41,7 @@ use crate::event::{
     What,
 };
 
-pub use at_once::{AtOnce, Slowed, Starved};
+pub use at_once::{AtOnce, Overlap, Overlaps, Slowed, Starved};
 pub use course::Course;
 pub use ending::{Ending, Told as ToldOfRuns};
 pub use ledger::{Ledger, Left, LeftState};

@@ -47,10 +47,10 @@ pub fn hosts() -> BTreeMap<String, HostInfo> {
 pub fn bound(method: &str, subject: Option<(SubjectKind, &str)>, sets: &[(&str, &str)]) -> Bound {
     let catalogue = Catalogue::load(Some(Path::new("tests/methods"))).unwrap();
     let request = Request {
-        roles: if method == "draft-ftp" {
-            [("server".to_owned(), "nas".to_owned())].into()
-        } else {
-            BTreeMap::new()
+        roles: match method {
+            "draft-ftp" => [("server".to_owned(), "nas".to_owned())].into(),
+            copy if copy.starts_with("copy-") => [("target".to_owned(), "nas".to_owned())].into(),
+            _ => BTreeMap::new(),
         },
         subjects: subject
             .map(|(kind, id)| SubjectSpec {

@@ -60,6 +60,19 @@ fn a_narrow_terminal_breaks_no_line() {
     assert!(wide.is_empty(), "{wide:#?}");
 }
 
+/// What takes a moment is not told as no time.
+#[test]
+fn a_disk_of_one_byte_takes_less_than_a_second() {
+    let wanted = Wanted {
+        disks: vec![1],
+        pipeline: None,
+    };
+    let projection = Projection::of(&shipped(), &wanted).unwrap();
+    let text = render_projection(Format::Table, &projection);
+    assert!(text.contains("< 1 s"), "{text}");
+    assert!(!text.contains(" 0 s"), "{text}");
+}
+
 #[test]
 fn a_recording_without_rates_says_so() {
     let projection = Projection::of(&Session::default(), &Wanted::default()).unwrap();

@@ -8,8 +8,11 @@ use crate::session::{Part, Pipeline, Printed, Projection, Span, Speed};
 const MIB: f64 = 1_048_576.0;
 const NOT_MEASURED: &str = "not measured";
 
-/// `4 h 54 min`, `18 min 20 s`, `5.2 s`.
+/// `4 h 54 min`, `18 min 20 s`, `5.2 s`, `< 1 s`.
 pub(super) fn long(seconds: f64) -> String {
+    if seconds < 1.0 {
+        return "< 1 s".to_owned();
+    }
     if seconds < 60.0 {
         return format!("{} s", trim(seconds, 1));
     }

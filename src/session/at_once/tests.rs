@@ -23,6 +23,11 @@ fn begin(story: &mut Story, binding: &BindingId, other: &str) -> RunId {
 
 /// `one` and `two` alone at 10 s, at once at these.
 fn story(beside: &[(f64, f64)]) -> Story {
+    meeting(beside, 0)
+}
+
+/// The same where `one` goes on for that many steps of 10 ms before `two` begins, and `two` as long when `one` is over.
+fn meeting(beside: &[(f64, f64)], alone: usize) -> Story {
     let mut story = Story::new();
     let (one, two) = (story.binding("one", "h1"), story.binding("two", "h1"));
     for _ in beside {
@@ -36,11 +41,21 @@ fn story(beside: &[(f64, f64)]) -> Story {
         let a = begin(&mut story, &one, "two");
         let b = begin(&mut story, &two, "one");
         // One begins, then two; two ends, then one: of five steps of 10 ms both worked for one.
+        let wait = |story: &mut Story, steps: usize| {
+            for _ in 0..steps {
+                story.note(None, crate::event::Level::Remark, "a moment");
+            }
+        };
         let of_one = story.step(&a, "backup", Phase::Protect);
+        wait(&mut story, alone);
         let of_two = story.step(&b, "backup", Phase::Protect);
-        story.step_done(&of_two, EndState::Ok);
-        story.note(None, crate::event::Level::Remark, "a moment");
-        story.step_done(&of_one, EndState::Ok);
+        let mut both = [&of_two, &of_one];
+        if alone > 0 {
+            both.reverse();
+        }
+        story.step_done(both[0], EndState::Ok);
+        wait(&mut story, alone.max(1));
+        story.step_done(both[1], EndState::Ok);
         timed(&mut story, &a, &of_one, *slow);
         timed(&mut story, &b, &of_two, *fast);
         story.done(&a, EndState::Ok);
@@ -96,12 +111,28 @@ fn the_time_in_which_both_worked_is_told_of_each() {
     let pair = pair(&story(&[(30.0, 11.0); 3]));
     let of = |at: usize| pair.sides[at].overlap.unwrap();
     // Told by the clock here, from the begin of two to its end.
-    let (both, share) = of(1);
-    assert!(near(both.low, 0.01) && near(both.high, 0.01), "{both:?}");
-    assert!(near(share.low, 1.0), "{share:?}");
-    let (both, share) = of(0);
-    assert!(near(both.high, 0.01), "{both:?}");
-    assert!(near(share.low, 0.2), "{share:?}");
+    let two = of(1);
+    assert!(
+        near(two.seconds.low, 0.01) && near(two.seconds.high, 0.01),
+        "{two:?}"
+    );
+    assert!(near(two.share.low, 1.0), "{two:?}");
+    let one = of(0);
+    assert!(near(one.seconds.high, 0.01), "{one:?}");
+    assert!(near(one.share.low, 0.2), "{one:?}");
+    // The shorter one was beside the other all the time.
+    assert!(one.are_real && two.are_real, "{one:?} {two:?}");
+}
+
+#[test]
+fn of_two_that_hardly_worked_at_once_nothing_is_said() {
+    let hardly = pair(&meeting(&[(30.0, 11.0), (35.0, 12.0), (31.0, 11.5)], 40));
+    assert_eq!(hardly.starved, [(Phase::Protect, Starved::Apart)]);
+    assert!(!hardly.sides.iter().any(Slowed::is_at_once), "{hardly:#?}");
+    // Where times of day are not told, as in a publication, both are taken to have worked at once.
+    let mut side = hardly.sides[0].clone();
+    side.overlap = None;
+    assert!(side.is_at_once());
 }
 
 #[test]

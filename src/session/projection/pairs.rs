@@ -42,7 +42,8 @@ impl<'a> Half<'a> {
     }
 }
 
-// What share of its own time a row's runs protected beside the other method: the least and the most.
+// What share of its own time a row's runs protected beside the other method: the least and the most. Nothing where
+// they hardly did.
 fn share(session: &Session, row: &Row) -> Option<(f64, f64)> {
     let protects = |time: &&TimeColumn| time.series.phase == Some(Phase::Protect);
     let times = row.times.iter().filter(protects);
@@ -50,8 +51,8 @@ fn share(session: &Session, row: &Row) -> Option<(f64, f64)> {
     let mut all: Option<(f64, f64)> = None;
     for at in runs {
         let run = session.run_view(row.runs.get(at)?)?;
-        let (both, whole) = session.at_once(run, Phase::Protect)?;
-        let own = both / whole;
+        let overlap = session.at_once(run, Phase::Protect)?;
+        let own = overlap.is_real().then(|| overlap.share())?;
         let (least, most) = all.unwrap_or((own, own));
         all = Some((least.min(own), most.max(own)));
     }

@@ -3,29 +3,57 @@
 use super::super::model::{Layer, Model, Screen};
 use super::press::press;
 use super::snapshot::{assert_screens, draw, model, text};
-use crate::event::{BindingId, EndState, Phase, What};
+use crate::event::{BindingId, EndState, Level, Phase, RunId, StepId, What};
 use crate::session::story::Story;
 use crate::session::{Session, TOGETHER, beside};
 
 const MIB: f64 = 1_048_576.0;
 
 /// A run that moved 1 GiB at a rate, in MiB/s.
-fn moved(story: &mut Story, binding: &BindingId, with: Option<&str>, rate: f64) {
-    let series = with.map_or("full".to_owned(), |other| beside("full", other));
-    let labels: Vec<(&str, &str)> = with.iter().map(|other| (TOGETHER, *other)).collect();
-    let run = story.labelled(binding, &series, &labels);
-    story.sample(&run, &series, "subject", 1024.0 * MIB, "B", &[]);
-    for (name, phase) in [("backup", Phase::Protect), ("restore", Phase::Restore)] {
+fn moved(story: &mut Story, binding: &BindingId, rate: f64) {
+    let series = "full";
+    let run = story.run(binding, series);
+    story.sample(&run, series, "subject", 1024.0 * MIB, "B", &[]);
+    for (name, phase) in PHASES {
         let step = story.step(&run, name, phase);
-        story.step_done(&step, EndState::Ok);
-        for (value, unit) in [(1024.0 / rate, "s"), (rate * MIB, "B/s")] {
-            story.sample(&run, &series, name, value, unit, &[]);
-            if let Some(What::Sample(sample)) = story.last() {
-                sample.step = Some(step.clone());
-            }
-        }
+        took(story, (&run, series), &step, name, rate);
     }
     story.done(&run, EndState::Ok);
+}
+
+const PHASES: [(&str, Phase); 2] = [("backup", Phase::Protect), ("restore", Phase::Restore)];
+
+/// The end of a step that moved 1 GiB at a rate.
+fn took(story: &mut Story, (run, series): (&RunId, &str), step: &StepId, name: &str, rate: f64) {
+    story.step_done(step, EndState::Ok);
+    for (value, unit) in [(1024.0 / rate, "s"), (rate * MIB, "B/s")] {
+        story.sample(run, series, name, value, unit, &[]);
+        if let Some(What::Sample(sample)) = story.last() {
+            sample.step = Some(step.clone());
+        }
+    }
+}
+
+/// Two runs that moved 1 GiB each, at once.
+fn moved_at_once(story: &mut Story, of: [(&BindingId, &str, f64); 2]) {
+    let runs = of.map(|(binding, other, rate)| {
+        let series = beside("full", other);
+        let run = story.labelled(binding, &series, &[(TOGETHER, other)]);
+        story.sample(&run, &series, "subject", 1024.0 * MIB, "B", &[]);
+        (run, series, rate)
+    });
+    for (name, phase) in PHASES {
+        let steps = runs
+            .each_ref()
+            .map(|(run, ..)| story.step(run, name, phase));
+        story.note(None, Level::Remark, "both go on");
+        for (step, (run, series, rate)) in steps.iter().zip(&runs) {
+            took(story, (run, series), step, name, *rate);
+        }
+    }
+    for (run, ..) in &runs {
+        story.done(run, EndState::Ok);
+    }
 }
 
 fn measured() -> Session {
@@ -34,10 +62,13 @@ fn measured() -> Session {
     let send = story.binding("copy-ftp", "h1");
     let snapshot = story.binding("snapshot", "h1");
     for more in [0.0, 1.5, 2.0] {
-        moved(&mut story, &clone, None, 20.0 + more);
-        moved(&mut story, &send, None, 30.0 + more);
-        moved(&mut story, &clone, Some("copy-ftp"), 9.0 + more);
-        moved(&mut story, &send, Some("esxi-clone"), 25.0 + more);
+        moved(&mut story, &clone, 20.0 + more);
+        moved(&mut story, &send, 30.0 + more);
+        let slowed = [
+            (&clone, "copy-ftp", 9.0 + more),
+            (&send, "esxi-clone", 25.0 + more),
+        ];
+        moved_at_once(&mut story, slowed);
     }
     let run = story.run(&snapshot, "full");
     let step = story.step(&run, "snapshot", Phase::Protect);
