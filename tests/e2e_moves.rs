@@ -87,13 +87,13 @@ fn moved_tree(pair: &Pair, method: &str, more: &[&str]) {
 }
 
 /// The same with scratch folders in one whose name a shell and a server's settings could take for more.
-fn moved_in_odd_folder(pair: &Pair, method: &str) {
+fn moved_in_odd_folder(pair: &Pair, method: &str, more: &[&str]) {
     let sandbox = pair.world.path("it's #1 {of} $(id)");
     std::fs::create_dir_all(&sandbox).unwrap();
     let sandbox = sandbox.display().to_string();
     let all = ["run", "--host", "lab", "--role", "target=vault", "--method"];
     let rest = ["--sandbox", &sandbox, "--reps", "1"];
-    let run = [&all[..], &[method], &rest, &world::SMALL].concat();
+    let run = [&all[..], &[method], &rest, &world::SMALL, more].concat();
     pair.world.run(&run).assert_good();
     let left = std::fs::read_dir(&sandbox).unwrap().count();
     assert_eq!(left, 0, "{method}");
@@ -125,7 +125,7 @@ fn ssh_moves_a_file_there_and_back() {
         let (report, _) = moved(&pair, method, 3, &[]);
         assert_rates(&report, &["backup", "restore"]);
         moved_tree(&pair, method, &[]);
-        moved_in_odd_folder(&pair, method);
+        moved_in_odd_folder(&pair, method, &[]);
     }
 }
 
@@ -190,6 +190,7 @@ fn rsync_moves_a_tree_and_an_unchanged_run_has_no_rate() {
         );
         let sent = values(&report, "unchanged", "space", "transferred size", "B");
         assert!(sent.iter().all(|bytes| bytes.abs() < 1.0), "{report}");
+        moved_in_odd_folder(&pair, "copy-rsync", &["--set", by]);
         if by == "by=rsyncd" {
             assert_no_secret(&recording, "rsyncd.conf");
         }
@@ -206,14 +207,14 @@ fn servers_of_the_run_take_and_give_a_file() {
         assert_eq!(told.len(), 3, "{report}");
         assert_no_secret(&recording, "proftpd.conf");
         moved_tree(&pair, "copy-ftp", &[]);
-        moved_in_odd_folder(&pair, "copy-ftp");
+        moved_in_odd_folder(&pair, "copy-ftp", &[]);
     }
     if have_tool("busybox") {
         let (report, recording) = moved(&pair, "copy-http", 1, &[]);
         assert_rates(&report, &["restore"]);
         assert_no_secret(&recording, "httpd.conf");
         moved_tree(&pair, "copy-http", &[]);
-        moved_in_odd_folder(&pair, "copy-http");
+        moved_in_odd_folder(&pair, "copy-http", &[]);
     }
 }
 

@@ -42,6 +42,28 @@ fn what_is_left_under_a_condition_is_decided_in_the_plan() {
     assert_eq!(left("copy-rsync", &server), ["box", "copy in the module"]);
 }
 
+/// So is what a fragment says of it.
+#[test]
+fn what_a_fragment_leaves_may_stand_under_a_condition() {
+    let text = std::fs::read_to_string("tests/methods/wrong/leaves-fragment.toml").unwrap();
+    let given = "pve-fill\", with = { conf = \"x\", disks = \"x\", archive = \"x\" }";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("fragments")).unwrap();
+    let left = "params = []\n[[leaves]]\nid = \"x\"\nkind = \"temp\"\nfind = \"echo x\"\nundo = \"rm {{ found }}\"\n";
+    std::fs::write(folder.path().join("fragments/left.toml"), left).unwrap();
+    let mut whens = Vec::new();
+    for given_now in ["left\"", "left\", when = \"1 > 2\""] {
+        let draft = text.replace(given, given_now);
+        assert_ne!(draft, text);
+        std::fs::write(folder.path().join("draft.toml"), draft).unwrap();
+        let draft = Catalogue::load(Some(folder.path())).unwrap();
+        let draft = draft.get("draft").unwrap();
+        let leaves = draft.steps.iter().flat_map(|step| &step.leaves);
+        whens.push(leaves.map(|one| one.when.clone()).collect::<Vec<_>>());
+    }
+    assert_eq!(whens, [vec![None], vec![Some("1 > 2".to_owned())]]);
+}
+
 #[test]
 fn steps_of_a_group_take_turns() {
     let zfs = bound("zfs-snapshot", None, &[("snapshots", "1,20")]);

@@ -83,6 +83,10 @@ const ZFS: [(&str, &str); 9] = [
 #[test]
 fn an_increment_of_zfs_is_refused_where_it_would_not_fit() {
     let text = text_of("zfs-send", "ready for the increment");
+    // Of another host what is there is asked before.
+    let there = text_of("zfs-replicate", "ready for the increment");
+    let there = there.replace("‹common›", "4711").replace("‹more›", "1000");
+    let there = format!("name=s1\n{there}");
     let cases: [(&str, &str, Result<&str, &str>); 11] = [
         (
             "never",
@@ -123,7 +127,18 @@ fn an_increment_of_zfs_is_refused_where_it_would_not_fit() {
     for (pattern, answer, says) in cases {
         let zfs = Programs::new("zfs", &[&[(pattern, answer)][..], &ZFS].concat());
         assert_says(&zfs.run(&text), says, &format!("{pattern}: {answer}"));
+        let is_of_both_sides = pattern.contains("guid") || pattern.contains("send");
+        if !is_of_both_sides {
+            assert_says(
+                &zfs.run(&there),
+                says,
+                &format!("there, {pattern}: {answer}"),
+            );
+        }
     }
+    let other = [("*' guid '*-target/data@s1", "echo 4712")];
+    let zfs = Programs::new("zfs", &[&other[..], &ZFS].concat());
+    assert_says(&zfs.run(&there), Err("send it in full"), "another guid");
     // What is not mounted is changed by nobody.
     let away = [("*' mounted '*", "echo no"), ("*' readonly '*", "echo off")];
     let zfs = Programs::new("zfs", &[&away[..], &ZFS].concat());
@@ -203,7 +218,7 @@ fn a_rollback_takes_nothing_but_what_is_of_this_run() {
     let text = &steps[at("what the rollback takes")].command;
     for (later, says) in [
         ("p/data@s2\\t1\\t2\\n", Ok("goes: p/data@s2")),
-        ("", Ok("")),
+        ("", Err("there is no snapshot after s1")),
         (
             "p/data@s2\\t1\\t2\\np/data@hourly\\t0\\t2\\np/data#mark\\t-\\t-\\n",
             Err("not of this run: p/data@hourly p/data#mark;"),
@@ -213,6 +228,39 @@ fn a_rollback_takes_nothing_but_what_is_of_this_run() {
         let zfs = Programs::new("zfs", &[("list*", &answer)]);
         assert_says(&zfs.run(text), says, later);
     }
+    let zfs = Programs::new("zfs", &[("list*", "echo the pool is gone >&2; exit 1")]);
+    assert_says(&zfs.run(text), Err("the pool is gone"), "no answer");
+}
+
+/// What many snapshots hold is the sum of what each holds alone, and nothing where it is not told.
+#[test]
+fn what_many_snapshots_hold_is_read_as_it_is_printed() {
+    let text = |method: &str, step: &str| {
+        let steps = preview(&bound(method, None, &[("snapshots", "10")])).unwrap();
+        let step = steps.into_iter().find(|planned| planned.name == step);
+        step.unwrap().command
+    };
+    let held = text("btrfs-experiment", "many: snapshots 10");
+    let told = "printf '     Total   Exclusive  Set shared  Filename\\n 3145728      4096           -  /a\\n 3145728     12288           -  /b\\n'";
+    let btrfs = Programs::new("btrfs", &[("'filesystem du '*many10-*", told)]);
+    assert_says(&btrfs.run(&held), Ok("16384\n"), "du");
+    let none = Programs::new("btrfs", &[]);
+    assert_says(
+        &none.run(&held),
+        Ok("because btrfs filesystem du tells none"),
+        "none",
+    );
+
+    let used = text("lvm-thin-experiment", "many: used in the pool 10");
+    let used = used.lines().last().unwrap().to_owned();
+    let chunk = used.replace("‹chunk›", "65536");
+    let status = |mode: &str| {
+        format!(
+            "echo '0 1048576 thin-pool 1 11/4096 53/8192 - {mode} discard_passdown queue_if_no_space - 1024'"
+        )
+    };
+    let pool = Programs::new("dmsetup", &[("status*", &status("rw"))]);
+    assert_says(&pool.run(&chunk), Ok("3473408\n"), "chunks");
 }
 
 #[test]
@@ -252,5 +300,51 @@ fn each_snapshot_under_load_needs_room_for_what_the_load_writes() {
             bound(method, None, &sets).room(1 << 20).unwrap()
         };
         assert_eq!(room("101") - room("1"), 100 << 20, "{method}");
+    }
+}
+
+/// A scratch folder is taken away with all that lies on its own file system: what is still mounted in it stays, and
+/// so do the folders around that. By GNU's programs and by `BusyBox`'s.
+#[test]
+fn a_scratch_folder_in_which_something_is_mounted_is_not_taken_away_with_it() {
+    if !missing::have_root() || !missing::have_tool("busybox") {
+        return;
+    }
+    let bound = bound("btrfs-snapshot", None, &[]);
+    let mut leaves = bound.steps.iter().flat_map(|step| &step.step.leaves);
+    let undo = &leaves.find(|leave| leave.id == "box").unwrap().undo;
+    let small = tempfile::tempdir().unwrap();
+    for program in ["find", "rm", "rmdir"] {
+        std::os::unix::fs::symlink("/bin/busybox", small.path().join(program)).unwrap();
+    }
+    let usual = std::env::var("PATH").unwrap();
+    for path in [usual, small.path().display().to_string()] {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("it's a box");
+        fs::create_dir_all(folder.join("a/b")).unwrap();
+        fs::create_dir_all(folder.join("theirs")).unwrap();
+        fs::write(folder.join("a/-rf"), "x").unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", folder.join("a/link")).unwrap();
+        let found = shlex::try_quote(folder.to_str().unwrap()).unwrap();
+        let undo = undo.replace("{{ found }}", &found);
+        let run = || {
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", &undo]).env("PATH", &path);
+            shell.output().unwrap()
+        };
+        let mount = |program: &str, arguments: &[&str]| {
+            let mut command = Command::new(program);
+            command.args(arguments).arg(folder.join("theirs"));
+            assert!(command.status().unwrap().success());
+        };
+        mount("mount", &["-t", "tmpfs", "none"]);
+        fs::write(folder.join("theirs/file"), "x").unwrap();
+        let ran = run();
+        assert!(folder.join("theirs/file").exists(), "{ran:?}");
+        mount("umount", &[]);
+        assert!(!ran.status.success() && !ran.stderr.is_empty(), "{ran:?}");
+        assert!(!folder.join("a").exists(), "{ran:?}");
+        let ran = run();
+        assert!(ran.status.success() && !folder.exists(), "{ran:?}");
     }
 }

@@ -119,6 +119,7 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/pve-vma-proved",
     "fragments/pve-was",
     "fragments/sandbox-fill",
+    "fragments/scratch-folder",
     "fragments/scp-paths",
     "fragments/store-password",
     "fragments/store-size",

@@ -123,6 +123,7 @@ fn leaves(step: &mut Placed<StepDef>, fragments: &Fragments) -> Result<(), Metho
             if let Some(id) = &mut one.id {
                 put(id, &entry.with);
             }
+            one.when = both(entry.when.as_ref(), one.when.take());
             all.push(one);
         }
         for (param, value) in &entry.with {

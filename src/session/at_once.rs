@@ -372,15 +372,6 @@ impl Session {
             one.labels.get(TOGETHER) == Some(&mine.method)
                 && binding.is_some_and(|of| of.method == *other && of.host() == mine.host())
         };
-        let mut spans: Vec<(u64, u64)> = self
-            .runs
-            .iter()
-            .filter(is_beside)
-            .flat_map(|one| one.work(None))
-            .collect();
-        spans.sort_unstable();
-        let mut theirs = Vec::new();
-        merge(&mut theirs, spans);
         let mine = run.work(Some(phase));
         let both = |(begin, end): &(u64, u64), (from, to): &(u64, u64)| {
             end.min(to).saturating_sub(*begin.max(from))
@@ -388,13 +379,25 @@ impl Session {
         let met = |one: &(u64, u64)| mine.iter().map(|mine| both(mine, one)).sum::<u64>();
         let long = |all: &[(u64, u64)]| all.iter().map(|(from, to)| to - from).sum::<u64>();
         let own = long(&mine);
-        // Of the other's work the part that met this: a repetition is beside another repetition of its own.
-        let beside: Vec<(u64, u64)> = theirs.into_iter().filter(|one| met(one) > 0).collect();
+        // A repetition is beside another repetition of its own: of those that met this, all that they did in the
+        // phase, and what met it in another one.
+        let mut spans: Vec<(u64, u64)> = Vec::new();
+        for one in self.runs.iter().filter(is_beside) {
+            let work = one.work(None).into_iter();
+            let before = spans.len();
+            spans.extend(work.filter(|span| met(span) > 0));
+            if spans.len() > before {
+                spans.extend(one.work(Some(phase)));
+            }
+        }
+        spans.sort_unstable();
+        let mut theirs = Vec::new();
+        merge(&mut theirs, spans);
         let seconds = |nanos: u64| nanos as f64 / 1e9;
         (own > 0).then(|| Overlap {
-            both: seconds(beside.iter().map(met).sum()),
+            both: seconds(theirs.iter().map(met).sum()),
             own: seconds(own),
-            shorter: seconds(own.min(long(&beside))),
+            shorter: seconds(own.min(long(&theirs))),
         })
     }
 }

@@ -49,7 +49,9 @@ pub fn bound(method: &str, subject: Option<(SubjectKind, &str)>, sets: &[(&str, 
     let request = Request {
         roles: match method {
             "draft-ftp" => [("server".to_owned(), "nas".to_owned())].into(),
-            copy if copy.starts_with("copy-") => [("target".to_owned(), "nas".to_owned())].into(),
+            both if both.starts_with("copy-") || both.ends_with("-replicate") => {
+                [("target".to_owned(), "nas".to_owned())].into()
+            }
             _ => BTreeMap::new(),
         },
         subjects: subject

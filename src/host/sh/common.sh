@@ -19,10 +19,11 @@ sizes() {
   bytes_out=${14:-0}
 }
 
-# Whether each of the streams was cut back: 1 or 0.
+# $cut: whether each of the streams was cut back: 1 or 0.
 cuts() {
+  cut=
   for stream in out err; do
-    if [ -e "$d/cut.$stream" ]; then printf '1 '; else printf '0 '; fi
+    if [ -e "$d/cut.$stream" ]; then cut="${cut}1 "; else cut="${cut}0 "; fi
   done
 }
 

@@ -45,7 +45,8 @@ until_ended() {
       return
     else
       sizes
-      over lost "$bytes_out" "$bytes_err" "$(cuts)"
+      cuts
+      over lost "$bytes_out" "$bytes_err" "$cut"
       return
     fi
   done

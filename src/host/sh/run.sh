@@ -179,12 +179,29 @@ if [ "$lead" ] && signal_group 0 "$pid"; then
   done
 fi
 
-line="$status $wall_start $wall $up_start $up_end $bytes_out $bytes_err $(cuts) $left"
+cuts
+line="$status $wall_start $wall $up_start $up_end $bytes_out $bytes_err $cut$left"
 printf '%s\n' "$line" 1<>"$d/status.new"
 mv -f "$d/status.new" "$d/status"
 
+# Whether the command may have left a process: one began after the supervisor did. Numbers grow, until they
+# begin anew: then it may be any. To look at every process's environment would cost more, and the next step
+# may be timed meanwhile.
+may_have_left() {
+  last=
+  read -r _ _ _ _ last 2>/dev/null </proc/loadavg
+  [ "${last:-0}" -gt "$$" ] || return 0
+  later=0
+  for process in /proc/[0-9]*; do
+    [ "${process#/proc/}" -le "$$" ] || later=$((later + 1))
+  done
+  # This shell is one of them.
+  [ "$later" -gt 1 ]
+}
+
 # A daemon that the command left may still write to the streams: bounded as before.
 (
+  may_have_left || exit
   keep_out=$bytes_out
   keep_err=$bytes_err
   while [ -e "$d/status" ]; do

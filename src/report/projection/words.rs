@@ -8,10 +8,10 @@ use crate::session::{Part, Pipeline, Printed, Projection, Span, Speed};
 const MIB: f64 = 1_048_576.0;
 const NOT_MEASURED: &str = "not measured";
 
-/// `4 h 54 min`, `18 min 20 s`, `5.2 s`, `< 1 s`.
+/// `4 h 54 min`, `18 min 20 s`, `5.2 s`, `< 0.1 s`; `0 s` where nothing is left to be done.
 pub(super) fn long(seconds: f64) -> String {
-    if seconds < 1.0 {
-        return "< 1 s".to_owned();
+    if seconds > 0.0 && seconds < 0.1 {
+        return "< 0.1 s".to_owned();
     }
     if seconds < 60.0 {
         return format!("{} s", trim(seconds, 1));

@@ -135,6 +135,44 @@ fn of_two_that_hardly_worked_at_once_nothing_is_said() {
     assert!(side.is_at_once());
 }
 
+/// A snapshot of a moment beside a long copy, and the backup when that is over: neither side calls that at once.
+#[test]
+fn all_that_the_other_did_in_the_phase_counts_not_the_part_that_met() {
+    let mut story = story(&[(30.0, 11.0); 0]);
+    let (one, two) = (story.binding("one", "h1"), story.binding("two", "h1"));
+    for _ in 0..3 {
+        for binding in [&one, &two] {
+            let run = story.run(binding, "full");
+            protects(&mut story, &run, 10.0);
+            story.done(&run, EndState::Ok);
+        }
+    }
+    for _ in 0..3 {
+        let a = begin(&mut story, &one, "two");
+        let b = begin(&mut story, &two, "one");
+        let copy = story.step(&a, "backup", Phase::Protect);
+        let snapshot = story.step(&b, "snapshot", Phase::Protect);
+        story.step_done(&snapshot, EndState::Ok);
+        for _ in 0..30 {
+            story.note(None, crate::event::Level::Remark, "a moment");
+        }
+        story.step_done(&copy, EndState::Ok);
+        let backup = story.step(&b, "backup", Phase::Protect);
+        for _ in 0..40 {
+            story.note(None, crate::event::Level::Remark, "a moment");
+        }
+        story.step_done(&backup, EndState::Ok);
+        timed(&mut story, &a, &copy, 30.0);
+        timed(&mut story, &b, &backup, 11.0);
+        story.done(&a, EndState::Ok);
+        story.done(&b, EndState::Ok);
+    }
+    let pair = pair(&story);
+    assert_eq!(pair.sides.len(), 2, "{pair:#?}");
+    assert!(!pair.sides.iter().any(Slowed::is_at_once), "{pair:#?}");
+    assert_eq!(pair.starved, [(Phase::Protect, Starved::Apart)]);
+}
+
 #[test]
 fn what_was_started_again_is_beside_and_not_measured() {
     let mut story = story(&[(30.0, 11.0); 3]);

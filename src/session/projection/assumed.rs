@@ -186,6 +186,6 @@ fn smaller(projection: &Projection) -> Option<String> {
 fn not_together(pipeline: &Pipeline) -> String {
     let (first, then) = (&pipeline.first.name, &pipeline.then.name);
     format!(
-        "{first} and {then} were not measured together: neither is taken to slow the other, and how much it would is unknown, so it will take longer than that."
+        "{first} and {then} were not measured together, or hardly worked at once: neither is taken to slow the other, and how much it would is unknown, so it will take longer than that."
     )
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Part, is_alone, overlap};
 use crate::event::Phase;
-use crate::session::{Row, Session, Speed, TOGETHER, TimeColumn, beside};
+use crate::session::{Overlap, Row, Session, Speed, TOGETHER, TimeColumn, beside};
 
 /// A row of a method by itself, and one beside the other method.
 #[derive(Clone, Copy)]
@@ -30,33 +30,56 @@ impl<'a> Half<'a> {
 
     pub fn part(&self, session: &Session) -> Option<Part> {
         let alone = Speed::of(self.alone, Phase::Protect)?;
-        let whole = self.beside.and_then(|row| Speed::of(row, Phase::Protect));
-        let at_once = || overlap::rate(whole?, alone, share(session, self.beside?)?);
-        let at_once = at_once();
+        let measured = |row| Some((Speed::of(row, Phase::Protect)?, met(session, row)));
+        let (beside, at_once) = match self.beside.and_then(measured) {
+            None | Some((_, Met::Hardly)) => (None, false),
+            Some((whole, Met::Untold)) => (Some(whole), false),
+            Some((whole, Met::For(share))) => match overlap::rate(whole, alone, share) {
+                None => (Some(whole), false),
+                rate => (rate, true),
+            },
+        };
         Some(Part {
             name: self.alone.name(),
             alone,
-            beside: at_once.or(whole),
-            at_once: at_once.is_some(),
+            beside,
+            at_once,
         })
     }
 }
 
-// What share of its own time a row's runs protected beside the other method: the least and the most. Nothing where
-// they hardly did.
-fn share(session: &Session, row: &Row) -> Option<(f64, f64)> {
+// How much of their own time the runs of a row protected beside the other method.
+#[derive(Clone, Copy)]
+enum Met {
+    // No times of day are told, as in a publication.
+    Untold,
+    // One of them too little to tell anything of both at once.
+    Hardly,
+    // The least and the most share of it.
+    For((f64, f64)),
+}
+
+fn met(session: &Session, row: &Row) -> Met {
     let protects = |time: &&TimeColumn| time.series.phase == Some(Phase::Protect);
     let times = row.times.iter().filter(protects);
     let runs: BTreeSet<usize> = times.flat_map(|time| time.series.runs.clone()).collect();
-    let mut all: Option<(f64, f64)> = None;
-    for at in runs {
+    let overlap = |at: usize| {
         let run = session.run_view(row.runs.get(at)?)?;
-        let overlap = session.at_once(run, Phase::Protect)?;
-        let own = overlap.is_real().then(|| overlap.share())?;
-        let (least, most) = all.unwrap_or((own, own));
-        all = Some((least.min(own), most.max(own)));
+        session.at_once(run, Phase::Protect)
+    };
+    let overlaps: Option<Vec<Overlap>> = runs.into_iter().map(overlap).collect();
+    match overlaps {
+        None => Met::Untold,
+        Some(all) if all.is_empty() => Met::Untold,
+        Some(all) if !all.iter().all(Overlap::is_real) => Met::Hardly,
+        Some(all) => {
+            let shares = || all.iter().map(Overlap::share);
+            Met::For((
+                shares().fold(f64::INFINITY, f64::min),
+                shares().fold(0.0, f64::max),
+            ))
+        }
     }
-    all
 }
 
 pub(super) type Pair<'a> = [Half<'a>; 2];
