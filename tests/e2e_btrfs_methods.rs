@@ -276,7 +276,11 @@ fn what_goes_wrong_is_said_in_a_sentence_and_undone() {
         assert_eq!(recording.ends(), ["failed"], "{name}");
         let record = world.text("r.jsonl");
         let recovered = world.run(&["recover", &record, "--remove"]);
-        assert_eq!(recovered.code, 0, "{name}: {}", recovered.err);
+        assert_eq!(
+            recovered.code, 0,
+            "{name}: {}{}",
+            recovered.out, recovered.err
+        );
         world.assert_empty();
     }
 }
