@@ -193,6 +193,9 @@ impl Both<'_> {
                 }
                 followed = &mut first, if ended.is_none() => {
                     let followed = followed.ok().flatten();
+                    // Not what was known of it before: what it said last and its end may have
+                    // come at once.
+                    let told = told || self.entry.has_all(&heard.borrow());
                     self.ended(0, followed.as_ref(), told);
                     ended = Some(followed);
                 }
@@ -284,5 +287,117 @@ async fn met(letting: &mut Option<BoxFuture<'static, Result<(), Trouble>>>) -> R
     match letting {
         Some(letting) => letting.await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::engine::control::Control;
+    use crate::engine::piping::Segment;
+    use crate::engine::teller::Teller;
+    use crate::event::{Sink, SinkError, StepId, What};
+    use crate::host::LocalHost;
+    use crate::host::supervisor::Outcome;
+
+    struct Nowhere;
+
+    impl Sink for Nowhere {
+        fn tell(&self, _: What) {}
+
+        fn commit(&self) -> Result<(), SinkError> {
+            Ok(())
+        }
+    }
+
+    fn good() -> Followed {
+        Followed {
+            outcome: Outcome {
+                status: vec![0],
+                stamps: None,
+                resolution: 0.0,
+                begun: true,
+                lost: false,
+                restarted: false,
+                survivors: 0,
+            },
+            out: Vec::new(),
+            values: BTreeMap::new(),
+            figures: Vec::new(),
+            marks: Vec::new(),
+            cause: None,
+            stopped: false,
+            interrupted: false,
+            gone: None,
+            halted: false,
+            here: (0.0, 0.0),
+        }
+    }
+
+    /// A receiver that needs no end of its input (`tar`) ends as soon as it has all: its last
+    /// word and the end of the `ssh` come in one message.
+    #[tokio::test]
+    async fn a_last_word_that_comes_with_the_end_is_heard() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("cb-direct").display().to_string();
+        let supervisor = Arc::new(Supervisor::new(Arc::new(LocalHost::new()), state));
+        supervisor.prepare().await.unwrap();
+        let (step, control, teller) = (
+            StepId::from("s1"),
+            Control::default(),
+            Teller::new(Arc::new(Nowhere)),
+        );
+        let segments = ["lab", "vault"].map(|host| Segment {
+            host: host.to_owned(),
+            members: vec!["true".to_owned()],
+        });
+        // Which of two that are ready is taken first is left to chance.
+        for at in 0..24 {
+            let name = format!("s1-{at}");
+            let wanted = Wanted {
+                step: &step,
+                segments: &segments,
+                supervisors: vec![Arc::clone(&supervisor); 2],
+                launch: Launch::default(),
+                hashed: false,
+                expect: None,
+                until: None,
+                ok: &[],
+                control: &control,
+                teller: &teller,
+                began: std::time::Instant::now(),
+            };
+            let plain = Launch::default();
+            let entry = supervisor.enter(&name, "true", &plain).await.unwrap();
+            let (talk, heard) = watch::channel(entry.says("started"));
+            let fed = entry.says("fed");
+            let mut both = Both {
+                entry,
+                sender: Arc::clone(&supervisor),
+                names: [name.clone(), name],
+                parts: Default::default(),
+                trouble: None,
+                suspected: None,
+                patience: None,
+                wanted: &wanted,
+            };
+            let (let_end, may_end) = tokio::sync::oneshot::channel::<()>();
+            let first = tokio::spawn(async move {
+                let _ = may_end.await;
+                talk.send_modify(|said| said.extend(fed));
+                Some(good())
+            });
+            let second = || {
+                Ok(tokio::spawn(async move {
+                    let _ = let_end.send(());
+                    Some(good())
+                }))
+            };
+            let sides = both.watch(first, second, heard).await.unwrap();
+            assert!(sides.iter().all(Option::is_some));
+            assert_eq!(both.trouble, None, "at {at}");
+        }
     }
 }

@@ -186,9 +186,14 @@ impl Entry {
     }
 
     fn has_said(&self, printed: &[u8], word: &str) -> bool {
-        let line = format!("{} {word}", self.mark);
-        let mut lines = printed.split(|&byte| byte == b'\n');
-        lines.any(|said| said == line.as_bytes())
+        let line = self.says(word);
+        let mut lines = printed.split_inclusive(|&byte| byte == b'\n');
+        lines.any(|said| said == line)
+    }
+
+    /// The line by which it says a word.
+    pub(crate) fn says(&self, word: &str) -> Vec<u8> {
+        format!("{} {word}\n", self.mark).into_bytes()
     }
 }
 
