@@ -33,11 +33,11 @@ const LOAD: [&str; 10] = [
     "--set",
     "zfs-experiment.load_size=4MiB",
     "--set",
-    "zfs-experiment.load_seconds=8",
+    "zfs-experiment.load_seconds=5",
     "--set",
     "zfs-experiment.idle_pause=0",
     "--set",
-    "zfs-experiment.load_before=0.5",
+    "zfs-experiment.load_before=0",
     "--set",
     "zfs-experiment.times=1",
 ];

@@ -10,6 +10,7 @@ use super::figures::Scale;
 use super::headline::headline;
 use super::overview::overview;
 use super::sheet::{Head, Sheet};
+use super::verdicts;
 use super::words;
 
 pub(super) fn render(sheet: &Sheet) -> String {
@@ -27,7 +28,7 @@ pub(super) fn render(sheet: &Sheet) -> String {
         row.remarks.iter().map(sentence)
     });
     list(&mut out, "Remarks", remarks);
-    let said = words::verdicts(&sheet.compared)
+    let said = verdicts::by_time(&sheet.compared)
         .into_iter()
         .flat_map(|(time, sentences)| {
             let sentence = move |sentence| format!("{time}: {sentence}");
@@ -36,7 +37,7 @@ pub(super) fn render(sheet: &Sheet) -> String {
     list(
         &mut out,
         "Compared",
-        said.chain(words::not_comparable(&sheet.compared)),
+        said.chain(verdicts::not_comparable(&sheet.compared)),
     );
     let at_once = super::at_once(&sheet.compared);
     let at_once = at_once.into_iter().flat_map(|pair| {

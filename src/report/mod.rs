@@ -21,6 +21,7 @@ mod story;
 mod table;
 mod times;
 mod transcript;
+mod verdicts;
 mod words;
 
 use std::fmt;
@@ -39,10 +40,8 @@ pub use stamps::{Stamped, Stamps};
 pub use story::story;
 pub use times::{Time, times};
 pub use transcript::{Saved, Wanted, save};
-pub use words::{
-    Sentence, conditions, counted, counts, fails_with, not_comparable, one_machine, proofs, said,
-    same_disk, trust,
-};
+pub use verdicts::{Sentence, not_comparable, said};
+pub use words::{conditions, counted, counts, fails_with, one_machine, proofs, same_disk, trust};
 
 /// Width of a table where nobody says how wide the terminal is.
 pub const WIDTH: usize = 100;

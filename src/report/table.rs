@@ -10,6 +10,7 @@ use super::figures::Scale;
 use super::headline::headline;
 use super::layout::{Side, apart, cells, cut, fit, hang, name, together, wrap};
 use super::sheet::{Head, Sheet};
+use super::verdicts;
 use super::words;
 
 /// Cells of figures' names, where a line has no more room than that.
@@ -242,8 +243,8 @@ fn about(out: &mut String, row: &Row, width: usize) {
 }
 
 fn verdicts(out: &mut String, sheet: &Sheet, width: usize) {
-    let said = words::verdicts(&sheet.compared);
-    let against = words::not_comparable(&sheet.compared);
+    let said = verdicts::by_time(&sheet.compared);
+    let against = verdicts::not_comparable(&sheet.compared);
     if said.is_empty() && against.is_empty() {
         return;
     }

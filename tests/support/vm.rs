@@ -70,9 +70,11 @@ impl Vm {
     /// Nothing else than this is there. What watches a step takes up to a second to see that it is over.
     pub fn assert_there(&self, before: &str) {
         let until = Instant::now() + PATIENCE;
-        while self.there() != before && Instant::now() < until {
+        let mut there = self.there();
+        while there != before && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(500));
+            there = self.there();
         }
-        assert_eq!(self.there(), before);
+        assert_eq!(there, before);
     }
 }

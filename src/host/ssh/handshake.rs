@@ -11,7 +11,8 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::io::InspectReader;
 
-use super::algorithms::{self, Agreed};
+use super::agreed::{self, Agreed};
+use super::algorithms;
 use super::host_key::HostKey;
 use super::notes::Notes;
 use super::route::Route;
@@ -355,7 +356,7 @@ fn failure(
         russh::Error::Version => ("banner", "what answers is not an SSH 2 server".to_owned()),
         russh::Error::NoCommonAlgo { kind, ours, theirs } => (
             "host key",
-            algorithms::explain(kind, ours, theirs, &route.wishes, &route.named),
+            agreed::explain(kind, ours, theirs, &route.wishes, &route.named),
         ),
         russh::Error::Disconnect | russh::Error::HUP | russh::Error::IO(_) if !banner => (
             "banner",

@@ -6,6 +6,7 @@
 //! russh tells its packets to the `log` crate at debug level, signatures and prompts among them:
 //! whoever installs a logger leaves `russh` at info.
 
+mod agreed;
 mod algorithms;
 mod certificate;
 mod channel;
@@ -63,7 +64,7 @@ use connection::NoChannel;
 use pool::{Lease, Pool};
 use route::Route;
 
-pub use algorithms::Agreed;
+pub use agreed::Agreed;
 pub use config::Config;
 pub use introduce::Introductions;
 pub use secrets::Secrets;

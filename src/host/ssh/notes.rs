@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::algorithms::Agreed;
+use super::agreed::Agreed;
 
 /// So many remarks are kept.
 const MOST: usize = 20;

@@ -6,7 +6,8 @@ use crate::session::{Says, Series, Verdict};
 
 use super::super::comparison::Comparison;
 use super::super::layout::together;
-use super::{Sentence, listed, series};
+use super::super::words::listed;
+use super::{Sentence, series};
 
 /// A pair of rows, by their places.
 type Pair = (usize, usize);
