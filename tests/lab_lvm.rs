@@ -120,7 +120,7 @@ fn the_experiment_three_times_is_verified_obeys_its_laws_and_leaves_nothing() {
     for set in [
         "times=1",
         "load_size=4MiB",
-        "load_seconds=5",
+        "load_seconds=8",
         "load_before=0",
     ] {
         arguments.extend(["--set", set]);

@@ -33,7 +33,7 @@ const LOAD: [&str; 10] = [
     "--set",
     "zfs-experiment.load_size=4MiB",
     "--set",
-    "zfs-experiment.load_seconds=5",
+    "zfs-experiment.load_seconds=8",
     "--set",
     "zfs-experiment.idle_pause=0",
     "--set",
