@@ -241,5 +241,7 @@ fn settings_that_cannot_be_meant_are_refused_before_anything_is_made() {
         };
         with("snapshots=1,0", "snapshots has 0");
         with("load_before=45", "the load is over after 45 s");
+        with("load_rate=0.5", "load_rate is 0.5");
+        with("load_rate=-1", "load_rate is -1");
     }
 }

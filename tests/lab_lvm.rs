@@ -122,6 +122,7 @@ fn the_experiment_three_times_is_verified_obeys_its_laws_and_leaves_nothing() {
         "load_size=4MiB",
         "load_seconds=8",
         "load_before=0",
+        "load_rate=100",
     ] {
         arguments.extend(["--set", set]);
     }
@@ -143,6 +144,7 @@ fn the_experiment_three_times_is_verified_obeys_its_laws_and_leaves_nothing() {
             ("snapshot's space back", 3),
         ],
     );
+    sandboxed::assert_rate(&recording, 100.0);
     assert_held(&recording, "held by the first snapshot");
     assert_back(&recording, "change set without a snapshot");
     assert_back(&recording, "still held after");

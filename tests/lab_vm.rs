@@ -121,11 +121,13 @@ fn all_btrfs_methods_three_times_are_verified_and_leave_nothing() {
     let Some(lab) = Sandboxed::new() else { return };
     let more = words(
         "--reps 3 --format json --method btrfs-snapshot --method btrfs-send --method btrfs-experiment --set size=3MiB \
-         --set files=12 --set times=1 --set load_size=4MiB --set load_seconds=8 --set load_before=0",
+         --set files=12 --set times=1 --set load_size=4MiB --set load_seconds=8 --set load_before=0 \
+         --set load_rate=100",
     );
     let (run, recording) = lab.run("r.jsonl", &more);
     // What is sent in part is a series of its own.
     assert_three(&run.assert_good().json(), 4);
+    sandboxed::assert_rate(&recording, 100.0);
     assert_all_undone(&recording);
     lab.assert_nothing_left();
 }

@@ -28,8 +28,8 @@ use world::Ended;
 
 /// 12 files of 256 KiB, of which a change set overwrites 1, deletes 1 and creates 1.
 const SMALL: [&str; 4] = ["--set", "size=3MiB", "--set", "files=12"];
-/// A load that is long enough for a snapshot in it.
-const LOAD: [&str; 10] = [
+/// A load that is long enough for a snapshot in it, and leaves the machine time for more.
+const LOAD: [&str; 12] = [
     "--set",
     "zfs-experiment.load_size=4MiB",
     "--set",
@@ -38,6 +38,8 @@ const LOAD: [&str; 10] = [
     "zfs-experiment.idle_pause=0",
     "--set",
     "zfs-experiment.load_before=0",
+    "--set",
+    "zfs-experiment.load_rate=100",
     "--set",
     "zfs-experiment.times=1",
 ];
@@ -109,6 +111,7 @@ fn the_experiment_three_times_is_verified_obeys_its_laws_and_leaves_nothing() {
         assert_eq!(all.len(), count, "{name}");
         assert!(all.iter().all(|value| *value > 0.0), "{name}: {all:?}");
     }
+    sandboxed::assert_rate(&recording, 100.0);
     let many = recording.of("space");
     let many: Vec<_> = many
         .filter(|space| space["name"] == "many: snapshots")

@@ -86,6 +86,14 @@ impl Sandboxed {
     }
 }
 
+/// Each of the load's two writers made so many writes of 4 KiB a second, or fewer, in all three runs.
+pub fn assert_rate(recording: &Recording, writes: f64) {
+    let all = recording.values("bandwidth");
+    let most = 2.0 * writes * 4096.0;
+    let fits = |bandwidth: &f64| (1.0..most * 1.05).contains(bandwidth);
+    assert!(all.len() == 3 && all.iter().all(fits), "{all:?}");
+}
+
 /// Whatever a run left has been undone.
 pub fn assert_all_undone(recording: &Recording) {
     let leaves = recording.leaves();
