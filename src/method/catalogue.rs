@@ -77,6 +77,7 @@ const FRAGMENTS: &[(&str, &str)] = files![
     "fragments/http-named",
     "fragments/ftp-named",
     "fragments/httpd",
+    "fragments/load",
     "fragments/load-fits",
     "fragments/login",
     "fragments/only-files",
